@@ -9,9 +9,13 @@ from ..core.operands import as_operand, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
-from ..kinds.access import constant_of, get_item, set_item, static_index
+from ..kinds.access import constant_of, get_item, hashable, iterate, rows
+from ..kinds.at import At
 from ..ops.registry import METHODS
-from .values import Bound, Builtin, Function
+from .operators import equal
+from .sequences import sorted_
+from .text import format_template
+from .values import Bound, Builtin, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,68 +91,6 @@ def size_of(value: Any) -> int:
     return count(shape_of(value))
 
 
-class At:
-    """JAX's `x.at`: `x.at[i].set(v)` is a copy of x that is changed there."""
-
-    __slots__ = ("value",)
-    description = "the .at of a tensor"
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def get_item(self, index: Any) -> Places:
-        return Places(self.value, index)
-
-
-class Places:
-    """`x.at[i]`."""
-
-    __slots__ = ("index", "value")
-    description = "places of a tensor"
-
-    def __init__(self, value: Any, index: Any) -> None:
-        self.value = value
-        self.index = index
-
-    def method_get(self) -> Any:
-        return get_item(self.value, self.index)
-
-    def method_set(self, values: Any) -> Any:
-        return set_item(self.value, self.index, values)
-
-    def method_add(self, values: Any) -> Any:
-        """Places that are named twice receive both, as in JAX."""
-        x = as_operand(self.value)
-        there = get_item(x, self.index)
-        spread = OPERATORS.broadcast_to(as_operand(values), shape=shape_of(there))
-        scattered = OPERATORS.index_scatter(spread, shape=shape_of(x), index=static_index(self.index))
-        return OPERATORS.add(x, scattered)
-
-    def method_subtract(self, values: Any) -> Any:
-        return self.method_add(OPERATORS.negative(as_operand(values)))
-
-    def changed(self, row: str, values: Any) -> Any:
-        return set_item(self.value, self.index, OPERATORS[row](self.method_get(), as_operand(values)))
-
-    def method_multiply(self, values: Any) -> Any:
-        return self.changed("multiply", values)
-
-    def method_mul(self, values: Any) -> Any:
-        return self.changed("multiply", values)
-
-    def method_divide(self, values: Any) -> Any:
-        return self.changed("divide", values)
-
-    def method_power(self, values: Any) -> Any:
-        return self.changed("power", values)
-
-    def method_min(self, values: Any) -> Any:
-        return self.changed("minimum", values)
-
-    def method_max(self, values: Any) -> Any:
-        return self.changed("maximum", values)
-
-
 TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "shape": shape_of,
     "dtype": dtype_of,
@@ -179,8 +121,6 @@ def to_list(x: Any) -> Any:
         return x
     if x.on is None:
         return x.value.tolist()
-    from ..kinds.access import rows
-
     return [to_list(row) for row in rows(x)]
 
 
@@ -202,14 +142,10 @@ def append(items: list[Any], value: Any) -> None:
 
 
 def extend(items: list[Any], values: Any) -> None:
-    from ..kinds.access import iterate
-
     items.extend(iterate(values))
 
 
 def pop(items: list[Any], index: Any = -1) -> Any:
-    from ..kinds.access import get_item
-
     value = get_item(items, index)
     del items[static(index)]
     return value
@@ -220,8 +156,6 @@ def insert(items: list[Any], index: Any, value: Any) -> None:
 
 
 def index_of(items: Any, value: Any) -> int:
-    from .operators import equal
-
     for i, item_ in enumerate(items):
         if equal(item_, value):
             return i
@@ -229,8 +163,6 @@ def index_of(items: Any, value: Any) -> int:
 
 
 def count_of(items: Any, value: Any) -> int:
-    from .operators import equal
-
     return sum(equal(item_, value) for item_ in items)
 
 
@@ -247,8 +179,6 @@ def clear(items: Any) -> None:
 
 
 def sort_in_place(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
-    from .builtins import sorted_
-
     items[:] = sorted_(items, key=key, reverse=reverse)
 
 
@@ -256,14 +186,10 @@ MISSING: Any = object()
 
 
 def dict_get(d: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    from ..kinds.access import hashable
-
     return d.get(hashable(key), default)
 
 
 def dict_pop(d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
-    from ..kinds.access import get_item, hashable
-
     if default is not MISSING and hashable(key) not in d:
         return default
     value = get_item(d, key)
@@ -276,8 +202,6 @@ def dict_update(d: dict[Any, Any], other: dict[Any, Any]) -> None:
 
 
 def join(s: str, items: Any) -> str:
-    from ..kinds.access import iterate
-
     parts = list(iterate(items))
     if any(p.__class__ is not str for p in parts):
         raise failure("E0304", "join needs strings", "str(x) makes one of a number")
@@ -285,9 +209,7 @@ def join(s: str, items: Any) -> str:
 
 
 def format_method(s: str, *values: Any, **named: Any) -> str:
-    from .text import format_template
-
-    return format_template(s, values, named)
+    return format_template(s, values, named, get_attribute)
 
 
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
@@ -312,8 +234,6 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
 
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """`value.name(*args, **keywords)`."""
-    from .calls import invoke
-
     cls = value.__class__
     methods = CONTAINER_METHODS.get(cls)
     if methods is not None:
@@ -344,14 +264,6 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         return invoke_method(as_operand(value), name, args, keywords)
     if hasattr(value, "read_value") and known_of_tensors(name):
         return invoke_method(value.read_value(), name, args, keywords)
-    constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
-    models = [x for x in args[:1] if hasattr(x, "call_method")]
-    if cls is Function and name == "get_concrete_function" and (constants or models):
-        from .transforms import partial
-
-        return partial(value, *models, **constants)
-    if cls is Function and name in ("get_concrete_function", "python_function"):
-        return value
     raise no_attribute(value, name)
 
 

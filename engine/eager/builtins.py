@@ -7,13 +7,13 @@ from ..core import limits
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, bare, counted, describe, kind_of
+from ..core.operands import as_operand, bare, describe, kind_of
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import no_integer_value
 from ..kinds import names
-from ..kinds.access import iterate
+from ..kinds.drawing import Drawing
 from ..kinds.variable import Variable
 from ..ops.registry import NAMES
 from ..ops.structure import as_dtype
@@ -21,263 +21,22 @@ from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute
 from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
-from .derived import invoke
-from .drawing import Drawing
 from .exceptions import EXCEPTIONS
-from .generators import Generator, context_of
+from .generators import context_of
 from .graphs import graph_tape
 from .libraries import FUNCTIONS as INTERNAL
-from .operators import binary, compare, truth
+from .operators import binary, truth
+from .sequences import FUNCTIONS as SEQUENCES
+from .sequences import integer
 from .tapes import GradientTape
 from .text import representation, text
 from .transforms import TRANSFORMS
-from .values import Bound, Builtin, Context, Function
+from .values import Bound, Builtin, Context, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
-
-# So many items are taken at once: a hundredth of a second.
-PIECE = 1_000_000
-
-NUMBERS = (int, float, bool)
-SEQUENCES = (list, tuple)
-ORDERED = (str, tuple, Instance)
-
-
-def len_(x: Any) -> int:
-    if x.__class__ in (list, tuple, dict, str, range):
-        return len(x)
-    own = getattr(x, "length", None)
-    if own is not None:
-        return int(own())
-    x = as_operand(x)
-    if x.__class__ is Tensor and x.ndim:
-        return x.shape[0]
-    raise failure("E0304", f"{describe(x)} has no length")
-
-
-def integer(x: Any, what: str) -> int:
-    value = static(as_operand(x))
-    if is_whole(value):
-        raise failure("E0304", f"{what} needs integers, and got the float {value}", "write int(n)")
-    if value.__class__ not in (int, bool):
-        raise failure("E0304", f"{what} needs integers, and got {describe(x)}", "write int(n)")
-    return int(value)
-
-
-def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
-    """Python's range. A bare integer that is differentiated still counts as the integer it is."""
-    if stop is None:
-        start, stop = 0, start
-    values = [whole(v, "range") for v in (start, stop, step)]
-    if values[2] == 0:
-        raise failure("E0401", "range: the step must not be 0")
-    return range(*values)
-
-
-def is_whole(x: Any) -> bool:
-    return bool(x.__class__ is float and x - x == 0.0 and x == int(x))
-
-
-def whole(x: Any, what: str) -> int:
-    return integer(counted(x), what)
-
-
-def list_(x: Any = ()) -> list[Any]:
-    return collected(x)
-
-
-def count_of(x: range) -> int:
-    """How many numbers a range has, beyond what len() can say."""
-    return max(0, (x.stop - x.start + x.step - (1 if x.step > 0 else -1)) // x.step)
-
-
-def collected(x: Any) -> list[Any]:
-    """The items of `x` as a list, made in pieces: what limits and interrupts must be heard between them."""
-    if x.__class__ is range:
-        limits.allocate(count_of(x), 36)
-    if hasattr(x, "__len__") and len(x) <= PIECE:
-        return list(iterate(x))
-    from itertools import islice
-
-    items = iter(iterate(x))
-    found: list[Any] = []
-    while True:
-        before = len(found)
-        found.extend(islice(items, PIECE))
-        limits.allocate(len(found), 36)
-        if len(found) - before < PIECE:
-            return found
-
-
-def tuple_(x: Any = ()) -> tuple[Any, ...]:
-    return tuple(collected(x))
-
-
-def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
-    from ..kinds.access import hashable
-
-    if pairs is None:
-        return dict(named)
-    if pairs.__class__ is dict:
-        return {**pairs, **named}
-    found = {}
-    for pair in iterate(pairs):
-        parts = list(iterate(pair))
-        if len(parts) != 2:
-            raise failure("E0304", "dict needs pairs of key and value")
-        found[hashable(parts[0])] = parts[1]
-    return {**found, **named}
-
-
-def set_(x: Any = ()) -> Any:
-    raise failure(
-        "E0304",
-        "Python's sets are not part of the language",
-        "unique(x) gives the distinct elements of a tensor, len(unique(x)) their number",
-    )
-
-
-def zip_(*xs: Any) -> Any:
-    return zip(*[settled(x) for x in xs])
-
-
-def settled(x: Any) -> Any:
-    """The items of `x`. Iterators over iterators would nest without end, so an iterator is run through first."""
-    return iter(collected(x)) if hasattr(x, "__next__") and x.__class__ is not Generator else iterate(x)
-
-
-def enumerate_(x: Any, start: Any = 0) -> Any:
-    return enumerate(settled(x), integer(start, "enumerate"))
-
-
-def iter_(x: Any) -> Any:
-    return iterate(x)
-
-
-def next_(iterator: Any, *default: Any) -> Any:
-    if iterator.__class__ is Instance and iterator.has("__next__"):
-        iterator = iterator.iterate()
-    if not hasattr(iterator, "__next__"):
-        raise failure("E0304", f"next needs an iterator, and got {describe(iterator)}", "write next(iter(x))")
-    for item in iterator:
-        return item
-    if default:
-        return default[0]
-    raise failure("E0413", "next: the iterator has no more items", "next(iterator, None) gives None there")
-
-
-def map_(f: Any, *xs: Any) -> list[Any]:
-    return [invoke(f, list(args), {}) for args in zip(*[iterate(x) for x in xs])]
-
-
-def filter_(f: Any, x: Any) -> list[Any]:
-    return [item for item in iterate(x) if truth(item if f is None else invoke(f, [item], {}))]
-
-
-def reversed_(x: Any) -> list[Any]:
-    return collected(x)[::-1]
-
-
-def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
-    from functools import cmp_to_key
-
-    items = collected(x)
-    keys = items if key is None else [invoke(key, [item], {}) for item in items]
-    less = OPERATORS.less
-
-    def order(i: int, j: int) -> int:
-        if truth(compare(less, "<", keys[i], keys[j])):
-            return -1
-        return 1 if truth(compare(less, "<", keys[j], keys[i])) else 0
-
-    places = sorted(range(len(items)), key=cmp_to_key(order), reverse=truth(reverse))
-    return [items[i] for i in places]
-
-
-def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    """Python's sum of a list (in order, exact on integers), its second argument the start; NumPy's of a tensor."""
-    if x.__class__ is range and start is None:
-        return count_of(x) * (x[0] + x[-1]) // 2 if x else 0
-    if axis is None and is_items(x):
-        items = collected(x)
-        nested = items and items[0].__class__ in SEQUENCES and start.__class__ not in SEQUENCES
-        if not nested:
-            total = 0 if start is None else start
-            if total.__class__ is str:
-                raise failure("E0304", "sum adds numbers and lists, no strings", "''.join(xs) joins strings")
-            add = OPERATORS.add
-            for item in items:
-                total = binary(add, "+", total, item)
-            return total
-        x = items
-    return OPERATORS.sum.call((x,), {"axis": start if axis is None else axis, "keepdims": keepdims})
-
-
-def is_items(x: Any) -> bool:
-    """Whether Python's meaning of a reduction applies: a container of Python's and no tensor."""
-    return x.__class__ in (list, tuple, range, str, dict, Instance) or hasattr(x, "__next__")
-
-
-def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
-    def pick(
-        *xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None
-    ) -> Any:
-        """Python's max or min of several values or of a list; NumPy's of a tensor."""
-        if len(xs) == 2 and axis is None and key is None and (xs[0].__class__ is Tensor or xs[1].__class__ is Tensor):
-            # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
-            return NAMES[row](xs[0], xs[1])
-        if len(xs) == 1:
-            x = xs[0]
-            if axis is not None or not (is_items(x) or key is not None):
-                return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
-            items = collected(x)
-            if not items:
-                if default is not None:
-                    return default
-                raise failure("E0401", f"{name} of nothing", "give default=...")
-            if items[0].__class__ is list and key is None:
-                return NAMES[reduction].call((items,), None)
-        else:
-            items = list(xs)
-            if not items:
-                raise failure("E0305", f"{name} needs at least one value")
-        best = items[0]
-        if key is not None:
-            best_key = invoke(key, [best], {})
-            for item in items[1:]:
-                item_key = invoke(key, [item], {})
-                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item_key, best_key)):
-                    best, best_key = item, item_key
-            return best
-        for item in items[1:]:
-            if best.__class__ in NUMBERS and item.__class__ in NUMBERS:
-                if item != item or best != best:
-                    best = float("nan")
-                elif (item < best) if sign == "<" else (item > best):
-                    best = item
-            elif best.__class__ in ORDERED and item.__class__ in ORDERED:
-                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item, best)):
-                    best = item
-            else:
-                best = NAMES[row](best, item)
-        return best
-
-    return pick
-
-
-def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if axis is None and is_items(x):
-        return any(truth(item) for item in iterate(x))
-    return OPERATORS.any.call((x,), {"axis": axis, "keepdims": keepdims})
-
-
-def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if axis is None and is_items(x):
-        return all(truth(item) for item in iterate(x))
-    return OPERATORS.all.call((x,), {"axis": axis, "keepdims": keepdims})
 
 
 def abs_(x: Any) -> Any:
@@ -357,7 +116,7 @@ def float_(x: Any = 0.0) -> Any:
 
 
 def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
-    if real.__class__ in NUMBERS and imag.__class__ in NUMBERS:
+    if {real.__class__, imag.__class__} <= {int, float, bool}:
         return complex(real, imag)
     return OPERATORS.complex(real, imag)
 
@@ -461,7 +220,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
         if x.__class__ is Tensor and x.shape == ():
             # A scalar that is differentiated, or has a dtype of its own, is still the number it was.
             names.add({"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "str"}[raw.kind])
-    for kind in kinds if kinds.__class__ in SEQUENCES else (kinds,):
+    for kind in kinds if kinds.__class__ in (list, tuple) else (kinds,):
         if kind.__class__ is Class:
             if x.__class__ is Instance and x.cls.derives_from(kind):
                 return True
@@ -577,11 +336,7 @@ def finfo_(dtype: Any) -> FloatInfo:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_,
-    "set": set_, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_,
-    "min": extreme("min", "minimum", "reduce_min", "<"), "max": extreme("max", "maximum", "reduce_max", ">"),
-    "sum": sum_, "round": round_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_,
-    "filter": filter_, "iter": iter_, "next": next_,
+    **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_, "round": round_,
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
@@ -621,7 +376,7 @@ class OfTensorflow(OfKind):
         """A result with defaults in the place of weak dtypes, but of those that arrays were given in."""
         from ..ops.tensorflow import settled
 
-        if x.__class__ in SEQUENCES:
+        if x.__class__ in (list, tuple):
             return x.__class__([self.settled(item, given) for item in x])
         leaves = x.leaves() if hasattr(x, "leaves") else []
         if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):

@@ -10,8 +10,7 @@ from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..kinds.kind import Kind
-from .derived import Derived, invoke
-from .values import Context, Function
+from .values import Context, Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

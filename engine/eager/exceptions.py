@@ -6,7 +6,7 @@ from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
 from .classes import Class, Instance, Property
-from .derived import Derived
+from .values import Derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

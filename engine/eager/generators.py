@@ -11,15 +11,13 @@ from ..core import limits
 from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
-from ..core.wording import calls_itself
 from ..kinds.access import iterate
 from ..program import core as c
 from .definitions import handler_of
-from .derived import Derived, callable_of, invoke
 from .exceptions import handled
 from .operators import truth
 from .statements import BREAK, CONTINUE, ends, enter
-from .values import Context
+from .values import Context, Derived, Generator, callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,29 +29,6 @@ if TYPE_CHECKING:
 
     Running = PythonGenerator[Any, None, Any]
     Steps = Callable[[list[Any]], Running]
-
-
-class Generator:
-    """What a call of a function with `yield` gives."""
-
-    __slots__ = ("name", "steps")
-    description = "a generator"
-
-    def __init__(self, name: str, steps: Any) -> None:
-        self.name = name
-        self.steps = steps
-
-    def __iter__(self) -> Generator:
-        return self
-
-    def __next__(self) -> Any:
-        if STATE.depth >= limits.MAX_CALL_DEPTH:
-            raise calls_itself(self.name)
-        STATE.depth += 1
-        try:
-            return next(self.steps)
-        finally:
-            STATE.depth -= 1
 
 
 class Managed(Context):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from ..core.operands import as_operand, operand_dtype
 from ..core.tensor import Tensor
 from ..program import core as c
-from .derived import Derived, invoke
 from .structure import flatten, rebuild
 from .tapes import GradientTape
+from .values import Derived, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,11 @@ from ..core.errors import failure, span_of
 from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE, Site
 from ..core.tensor import Tensor
-from ..kinds.variable import Variable
 from ..ops.random import drawn
 from ..program.library import core_of
 from .classes import Class, Instance, Method
-from .derived import invoke
 from .structure import flatten, rebuild
-from .values import Function
+from .values import Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def leaves(x: Any) -> list[Any]:
         return [leaf for item in x for leaf in leaves(item)]
     if x.__class__ is dict:
         return [leaf for item in x.values() for leaf in leaves(item)]
-    return [x] if x.__class__ is Variable or x.__class__ is Instance else []
+    return [x] if hasattr(x, "snapshot") or x.__class__ is Instance else []
 
 
 def distinct(items: list[Any]) -> list[Any]:
@@ -145,7 +143,7 @@ def parameters(x: Any) -> list[str]:
 def is_tensor(x: Any) -> bool:
     """Whether a value can be a tensor: a number, a tensor, a Variable, or lists of numbers; a list of tensors is a structure."""
     if x.__class__ not in (list, tuple):
-        return x.__class__ in (Tensor, Variable, float, int, bool)
+        return x.__class__ in (Tensor, float, int, bool) or hasattr(x, "read_value")
     while x.__class__ in (list, tuple) and x:
         x = x[0]
     return x.__class__ in (float, int, bool) or (x.__class__ is Tensor and not x.shape)
@@ -188,7 +186,7 @@ def copied(x: Any, made: dict[int, Any] | None = None) -> Any:
         return {copied(key, made): copied(item, made) for key, item in x.items()}
     if x.__class__ is Method:
         return Method(x.function, copied(x.first, made))
-    if x.__class__ is Variable or x.__class__ is Instance:
+    if hasattr(x, "snapshot") or x.__class__ is Instance:
         found = made[id(x)] = copy(x)
         if x.__class__ is Instance:
             found.fields = {name: copied(item, made) for name, item in x.fields.items()}

@@ -18,8 +18,8 @@ from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.kind import Kind
 from ..plain import to_plain
-from .derived import callable_of, invoke
 from .structure import flatten
+from .values import callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from ..core.following import follows
 from ..core.operands import as_operand, describe, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, count
-from ..kinds.variable import Variable
 from .structure import flatten, paths, rebuild
 from .values import Context
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.state import Site
+    from ..kinds.variable import Variable
 
 
 class VariableTape(Tape):
@@ -93,7 +93,7 @@ class GradientTape(Context):
             for key in x:
                 x[key] = self.watch(x[key])
             return x
-        if cls is Variable:
+        if hasattr(x, "snapshot"):
             if not x.dtype.differentiable:
                 not_watched(x.dtype.name)
             else:
@@ -191,7 +191,7 @@ class GradientTape(Context):
 
     def target(self, x: Any) -> Any:
         """A target as an operand; a Variable that is one is read by this tape, as TensorFlow does."""
-        if x.__class__ is Variable:
+        if hasattr(x, "snapshot"):
             self.tape.accessed(x, x.snapshot)
             return x.snapshot
         return operand(x)
@@ -234,7 +234,7 @@ class GradientTape(Context):
                 )
 
     def tensors_of(self, leaf: Any) -> list[Tensor]:
-        if leaf.__class__ is Variable:
+        if hasattr(leaf, "snapshot"):
             return self.tape.variables.get(leaf, [])
         return [leaf] if leaf.__class__ is Tensor else []
 
@@ -355,13 +355,13 @@ def wants_zero(unconnected: Any) -> bool:
 
 def as_result(g: Any, leaf: Any) -> Any:
     """A gradient with the dtype of its source."""
-    if g.__class__ is float and leaf.__class__ in (Tensor, Variable) and not leaf.dtype.weak:
+    if g.__class__ is float and hasattr(leaf, "dtype") and not leaf.dtype.weak:
         return Tensor(g, leaf.dtype) if leaf.dtype.name == "float64" else OPERATORS.constant(g, dtype=leaf.dtype)
     return g
 
 
 def zeros_for(leaf: Any) -> Any:
-    if leaf.__class__ is Variable:
+    if hasattr(leaf, "snapshot"):
         leaf = leaf.snapshot
     if leaf.__class__ is Tensor:
         return as_result(0.0, leaf) if leaf.shape == () else OPERATORS.zeros_like(Tensor(leaf.value, leaf.dtype))
@@ -387,7 +387,7 @@ def unconnected_reason_of(
     tape: Tape, log: list[Any] | None, leaf: Any, stand_ins: Sequence[Tensor], targets: Sequence[Any]
 ) -> tuple[str, Site | None]:
     """Why a source has no gradient, and the place where its path broke if it did; `log` is None if it is gone."""
-    if leaf.__class__ is Variable and not stand_ins:
+    if hasattr(leaf, "snapshot") and not stand_ins:
         if not leaf.dtype.differentiable:
             return f"the Variable has dtype {leaf.dtype.name}; cast it to float64", None
         if not leaf.trainable:
@@ -395,7 +395,7 @@ def unconnected_reason_of(
         if not getattr(tape, "automatic", True):
             return "the tape was made with watch_accessed_variables=False; t.watch(v) watches the Variable", None
         return "the Variable was not read while the tape recorded", None
-    if leaf.__class__ not in (Variable, Tensor):
+    if leaf.__class__ is not Tensor and not hasattr(leaf, "snapshot"):
         return f"the source is {describe(leaf)} that was never watched; write t.watch(x) first", None
     if leaf.__class__ is Tensor and not follows(leaf, tape.token):
         if not leaf.dtype.differentiable:

@@ -140,12 +140,10 @@ def _plain(value: Any) -> Any:
     return text(value)
 
 
-def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any]) -> str:
+def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any], get_attribute: Any) -> str:
     """`template.format(...)`; a field may name an attribute (`{x.shape}`), and no items; it nests nothing."""
     from _string import formatter_field_name_split  # type: ignore[import-not-found]
     from string import Formatter
-
-    from .attributes import get_attribute
 
     pieces: list[str] = []
     automatic = 0

@@ -9,10 +9,9 @@ from ..core.operands import as_operand, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from .derived import Derived, callable_of, invoke
 from .graphs import takes_gradients, under_tape
 from .structure import flatten, rebuild
-from .values import Function
+from .values import Derived, Function, callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from ..core import limits
 from ..core.errors import failure, plural
+from ..core.operands import describe
 from ..core.operation import UNFIT, unfit
+from ..core.state import STATE
+from ..core.wording import calls_itself
+from ..kinds.kind import INVOKE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +21,7 @@ if TYPE_CHECKING:
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 
 
-NO_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {}
+ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
 
 
 class Function:
@@ -31,7 +36,7 @@ class Function:
         self.expression = expression  # the returned expression, where that is the whole body
         self.defaults = defaults
         self.frame = frame
-        self.attributes: dict[str, Callable[[Any], Any]] = NO_ATTRIBUTES  # those that the program has set
+        self.attributes: dict[str, Callable[[Any], Any]] = ATTRIBUTES  # and those that the program has set
         source = code.site.source
         self.library = source is not None and source.library
 
@@ -41,6 +46,12 @@ class Function:
 
     def set_attribute(self, name: str, value: Any) -> None:
         self.attributes = {**self.attributes, name: lambda f: value}
+
+    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
+        """The function, with the model and the constants that are given instead of specs of tensors."""
+        models = [x for x in args[:1] if hasattr(x, "call_method")]
+        constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
+        return Derived(self.name, lambda rest, named: invoke(self, [*models, *rest], {**constants, **named}))
 
 
 class Builtin:
@@ -89,6 +100,35 @@ class Builtin:
             raise unfit(self.name, [*args[bound:], *keywords.values()]) from fault
 
 
+class Derived:
+    """A function made from a function: `grad(f)`."""
+
+    __slots__ = ("name", "run")
+    description = "a function"
+
+    def __init__(self, name: str, run: Callable[[list[Any], dict[str, Any]], Any]) -> None:
+        self.name = name
+        self.run = run
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return self.run(list(args), keywords)
+
+
+def callable_of(f: Any, what: str, hint: str | None = None) -> Any:
+    if not (f.__class__ in (Function, Builtin, Derived) or hasattr(f, "call")):
+        raise failure(
+            "E0304",
+            f"{what} needs a function, and got {describe(f)}",
+            hint or f"write {what}(f)(x), or {what}(lambda x: ...)(x)",
+        )
+    return f
+
+
+def invoke(f: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any:
+    """What a call of any value that can be called returns."""
+    return INVOKE[0](f, args, keywords)
+
+
 class Bound:
     """A method taken off its value without being called: `f = t.gradient`."""
 
@@ -98,6 +138,29 @@ class Bound:
     def __init__(self, value: Any, name: str) -> None:
         self.value = value
         self.name = name
+
+
+class Generator:
+    """What a call of a function with `yield` gives."""
+
+    __slots__ = ("name", "steps")
+    description = "a generator"
+
+    def __init__(self, name: str, steps: Any) -> None:
+        self.name = name
+        self.steps = steps
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def __next__(self) -> Any:
+        if STATE.depth >= limits.MAX_CALL_DEPTH:
+            raise calls_itself(self.name)
+        STATE.depth += 1
+        try:
+            return next(self.steps)
+        finally:
+            STATE.depth -= 1
 
 
 class Context:

@@ -16,7 +16,8 @@ class:
     text                  what print shows; `show` is the text of an inner value
     to_plain              lists, dicts and arrays for the output formats
     listed                whether a result of the kind is the list that to_plain gives, whose items may be values
-    read_value            the tensor that stands for the value wherever a tensor is needed (Variable alone)
+    read_value            the tensor that stands for the value wherever a tensor is needed
+    snapshot              of a value that is assigned, what it is now: the tensor by which tapes follow it
     identity              whether a value is itself whatever it holds, and may be a key of a dict
 """
 
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 # How the executor calls a function of the program, which it sets itself: kinds know no executor.
-INVOKE: list[Callable[[Any, list[Any], dict[str, Any]], Any]] = []
+INVOKE: list[Callable[[Any, list[Any], dict[str, Any] | None], Any]] = []
 ORDER = "bifc"
 
 

@@ -6,6 +6,7 @@ from ...core.operands import as_operand
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import builtins as eager
+from ...eager import sequences
 from ...ops.registry import NAMES
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
@@ -89,7 +90,7 @@ def declined(what: str) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
-    "any": quantified(eager.any_), "all": quantified(eager.all_), "isinstance": isinstance_,
+    "any": quantified(sequences.any_), "all": quantified(sequences.all_), "isinstance": isinstance_,
     "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
     "setattr": declined("attributes that are assigned"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.operands import as_operand, operand_dtype
 from ...core.state import STATE
 from ...eager import transforms as eager
-from ...eager.derived import Derived, callable_of
+from ...eager.values import Derived, callable_of
 from ..ir import FLOAT, Unsupported
 from .values import ERROR
 

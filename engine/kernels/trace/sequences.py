@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.operands import as_operand, operand_dtype
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor, shape_of
-from ...eager import builtins as eager
+from ...eager import sequences as eager
 from ...kinds.access import get_item, iterate
 from ..ir import INT, Unsupported
 from ..symbols import Sym

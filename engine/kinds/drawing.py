@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.state import STATE
-from ..kinds.kind import Kind
+from .kind import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
