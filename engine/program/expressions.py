@@ -171,7 +171,7 @@ class Expressions(Names):
             meaning = vocabulary.dotted(path)
             if meaning is not None and meaning.kind != "constant":
                 found = self.call_of(self.meaning(meaning, callee), node)
-                literal = bool(node.arguments) and all(map(is_literal, node.arguments))
+                literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
                 if literal and meaning.kind == "row" and vocabulary.is_tensorflow(path):
                     return c.Apply(vocabulary.settled(), [found], [], self.site(node))
                 return found
@@ -195,6 +195,12 @@ class Expressions(Names):
         if callee.__class__ is s.Number:
             raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")
         return self.call_of(self.expression(callee), node)
+
+    def holds_literal(self, node: s.Expression) -> bool:
+        """Whether an argument is a variable of the module that a literal is assigned to, and nothing else."""
+        if node.__class__ is not s.Name or node.id not in self.literals or node.id not in self.module.slots:
+            return False
+        return self.find(node.id) == (self.height(self.scope), self.module.slots[node.id])
 
     def super_(self, node: s.Call) -> c.Expr:
         """`super()` in a method is `super(the class around it, its first argument)`."""

@@ -12,7 +12,7 @@ from ...parser.suggest import suggest
 from ..ops.registry import NAMES
 from . import core as c
 from . import vocabulary
-from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions
+from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions, is_literal
 from .names import did_you_mean
 from .scopes import Scope, assigned_names, collect_declarations
 
@@ -47,6 +47,22 @@ def ends_with_value(statements: list[s.Statement]) -> bool:
     return False
 
 
+def literal_names(statements: list[s.Statement], text: str) -> frozenset[str]:
+    """The variables that are assigned once, to a literal, and that no tape watches."""
+    times: dict[str, int] = {}
+    for statement in statements:
+        for name in assigned_names([statement]):
+            times[name] = times.get(name, 0) + 1
+    watched = [part.partition(")")[0] for part in text.split("watch(")[1:]]
+    return frozenset(
+        target.id
+        for statement in statements
+        if statement.__class__ is s.Assign and is_literal(statement.value)
+        for target in statement.targets
+        if target.__class__ is s.Name and times[target.id] == 1 and not any(target.id in part for part in watched)
+    )
+
+
 class Lowering(Expressions):
     """One program on its way to the core program."""
 
@@ -62,6 +78,7 @@ class Lowering(Expressions):
     def program(self, module: s.Module) -> c.CoreProgram:
         for name in assigned_names(module.body):
             self.module.declare(name)
+        self.literals = literal_names(module.body, self.source.text)
         body = self.block(module.body)
         return c.CoreProgram(
             self.source,

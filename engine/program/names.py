@@ -37,6 +37,7 @@ class Names:
             self.modules["internal"] = ["internal"]
         self.imported: dict[str, vocabulary.Meaning] = {}
         self.module = Scope(None, ())
+        self.literals: frozenset[str] = frozenset()  # the variables of the module that only ever hold one literal
         self.scope = self.module
         # Comprehension variables shadow the scope's while their comprehension is lowered.
         self.shadows: list[dict[str, int]] = []

@@ -130,6 +130,23 @@ with tf.GradientTape() as tape:
 """,
         [True, True, (20000, 2), "float32", True, True],
     ),
+    "names of literals": (
+        """
+a = 2.0
+n = 3
+b = [1.0, 2.0]
+c = 2.0
+c = c + 1
+w = 2.0
+def f(a):
+    return tf.sqrt(a).dtype.name
+with tf.GradientTape() as tape:
+    tape.watch(w)
+    y = tf.square(w)
+[tf.sqrt(b).dtype.name, tf.square(n).dtype.name, (lambda: tf.exp(b).dtype.name)(), f(2.0), tf.sqrt(c).dtype.name, y.dtype.name]
+""",
+        ["float32", "int32", "float32", "float64", "float64", "float64"],
+    ),
     "modules of Python's": (
         """
 import datetime, itertools, logging, time, timeit, warnings
