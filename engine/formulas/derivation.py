@@ -7,7 +7,7 @@ from ..core.operation import REQUIRED
 from ..core.state import STATE, end_of
 from ..program.names import did_you_mean
 from .derive import derivative, tidy
-from .nodes import SYMBOL, Node, begin, length, symbol, walk
+from .nodes import SYMBOL, Node, begin, check_written, length, symbol, walk
 from .notations import NOTATIONS, Code, define
 from .symbols import Formula, node_of
 from .trace import formula_of
@@ -64,6 +64,7 @@ class Derivation:
         Raises AdiffError E0513 where the notation has no name for a function.
         """
         kind = NOTATIONS[notation]
+        check_written(self._node, issubclass(kind, Code))
         if issubclass(kind, Code):
             return define(kind, "_".join(["d", *self.wrt]) if self.wrt else "value", self.inputs, self._node)
         return kind().write(self._node)
@@ -90,7 +91,7 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
     if order and not names:
         raise failure("E0803", "the program reads no input, so there is nothing to differentiate by")
     size = length(node)
-    found: dict[tuple[str, ...], Node] = {(): tidy(node)}
+    found: dict[tuple[str, ...], Node] = {(): tidy(node, {})}
     for _ in range(order):
         found = {
             (*done, name): derivative(formula, symbol(name))

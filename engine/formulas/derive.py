@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 # Where the first operand is taken.
 CHOICES = {maximum: arithmetic.greater_equal, minimum: arithmetic.less_equal}
+# The product rule has at most so many factors at a time.
+MOST_FACTORS = 4
 # A product of sums is multiplied out if it has at most so many terms.
 MOST_TERMS = 24
 
@@ -50,8 +52,9 @@ MOST_TERMS = 24
 def derivative(node: Node, x: Node) -> Node:
     """The derivative of a formula by a symbol. Raises AdiffError E0502 and E0513."""
     found: dict[Node, Node] = {}
+    known: dict[Node, Node] = {}
     for part in walk(node):
-        found[part] = tidy(by_rule(part, x, found))
+        found[part] = tidy(by_rule(part, x, found), known)
     return found[node]
 
 
@@ -65,12 +68,7 @@ def by_rule(node: Node, x: Node, of: dict[Node, Node]) -> Node:
         pairs = [(c, of[term]) for c, term in zip(node.value[1], node.args)]
         return multiply(number(pairs[0][0]), pairs[0][1]) if len(pairs) == 1 else total(pairs)
     if node.kind == PRODUCT:
-        factors = dict(zip(node.args[::2], node.args[1::2]))
-        return add(*[
-            multiply(slope, product(Fraction(1), [(b, e) for b, e in factors.items() if b is not base]))
-            for base, exponent in factors.items()
-            if (slope := of_power(base, exponent, of)) is not ZERO
-        ])  # fmt: skip
+        return product_rule(list(zip(node.args[::2], node.args[1::2])), of)
     op, static = node.value
     if op is arithmetic.where_select:
         return applied(op, [node.args[0], of[node.args[1]], of[node.args[2]]], None)
@@ -79,6 +77,21 @@ def by_rule(node: Node, x: Node, of: dict[Node, Node]) -> Node:
         return applied(arithmetic.where_select, [holds, *(of[arg] for arg in node.args)], None)
     return add(*[
         multiply(partial(op, i, node, dict(static)), of[arg]) for i, arg in enumerate(node.args) if of[arg] is not ZERO
+    ])  # fmt: skip
+
+
+def product_rule(powers: list[tuple[Node, Node]], of: dict[Node, Node], most: int = MOST_FACTORS) -> Node:
+    """The derivative of a product; one of many factors is differentiated by halves, else it would have a term for each factor
+    with all the others."""
+    if len(powers) > most:
+        half = len(powers) // 2
+        parts = powers[:half], powers[half:]
+        a, b = (product(Fraction(1), part) for part in parts)
+        return add(multiply(product_rule(parts[0], of, 2), b), multiply(a, product_rule(parts[1], of, 2)))
+    return add(*[
+        multiply(slope, product(Fraction(1), [pair for pair in powers if pair[0] is not base]))
+        for base, exponent in powers
+        if (slope := of_power(base, exponent, of)) is not ZERO
     ])  # fmt: skip
 
 
@@ -107,25 +120,30 @@ def partial(op: Operation, i: int, node: Node, static: dict[str, Any]) -> Node:
 # --- the shorter way --------------------------------------------------------------------------------------------------
 
 
-def tidy(node: Node) -> Node:
-    """A sum with common factors taken out, and multiplied out where that is shorter; any product of which sums are factors."""
+def tidy(node: Node, known: dict[Node, Node]) -> Node:
+    """A sum with common factors taken out, and multiplied out where that is shorter; any product of which sums are factors.
+
+    `known` keeps what has been found before.
+    """
+    if node not in known:
+        known[node] = tidied(node, known)
+    return known[node]
+
+
+def tidied(node: Node, known: dict[Node, Node]) -> Node:
     if node.kind == SUM and len(node.args) == 1 and not node.value[0]:
-        return multiply(number(node.value[1][0]), tidy(node.args[0]))
+        return multiply(number(node.value[1][0]), tidy(node.args[0], known))
     if node.kind == PRODUCT:
         factors: list[Node] = []
         for base, exponent in factors_of(node)[1].items():
-            base = tidy(base) if base.kind == SUM else base
+            base = tidy(base, known) if base.kind == SUM else base
             c, rest = content(base) if exponent is ONE else (Fraction(1), base)
             factors += [number(c), power(rest, exponent)]
         return multiply(*factors)
     if node.kind != SUM:
         return node
-    found = factored(node)
     multiplied = expanded(node)
-    if multiplied is not node:
-        other = factored(multiplied)
-        return min(found, other, key=length)
-    return found
+    return factored(node) if multiplied is node else min(factored(node), factored(multiplied), key=length)
 
 
 def expanded(node: Node) -> Node:

@@ -28,11 +28,14 @@ if TYPE_CHECKING:
     Real = Any  # a Fraction, or a float
     Pairs = Iterable[tuple["Node", "Node"]]
 
+# What is written in one piece has at most so many nodes, and numbers up to this.
+MOST_WRITTEN = 20_000
+MOST_NUMBER = 10**300
 NUMBER, SYMBOL, CONSTANT, SUM, PRODUCT, CALL = "number", "symbol", "constant", "sum", "product", "call"
 # A power of numbers is folded to an integer of at most so many bits.
 FOLDED_BITS = 200
-# A formula of more parts than this is nothing that anyone reads.
-MOST_NODES = 20_000
+# A formula for which more operands are written than this is nothing that anyone reads.
+MOST_OPERANDS = 300_000
 
 
 class Node:
@@ -48,6 +51,7 @@ class Node:
 
 
 KNOWN: dict[Any, Node] = {}
+ROOM = [MOST_OPERANDS]
 
 
 def make(kind: str, args: tuple[Node, ...] = (), value: Any = None) -> Node:
@@ -55,8 +59,9 @@ def make(kind: str, args: tuple[Node, ...] = (), value: Any = None) -> Node:
     key = (kind, args, value)
     node = KNOWN.get(key)
     if node is None:
-        if len(KNOWN) > MOST_NODES:
-            raise failure("E0513", f"the formula has more than {MOST_NODES} parts", HINT)
+        ROOM[0] -= 1 + len(args)
+        if ROOM[0] < 0:
+            raise failure("E0513", "the formula is too long to be written down", HINT)
         node = KNOWN[key] = Node(kind, args, value)
     return node
 
@@ -119,6 +124,7 @@ def begin() -> None:
     """Forget all formulas: what comes next has the order, and the room, of a first formula."""
     KNOWN.clear()
     KNOWN.update(ALWAYS)
+    ROOM[0] = MOST_OPERANDS
 
 
 def symbol(name: str) -> Node:
@@ -336,6 +342,18 @@ def walk(*roots: Node) -> list[Node]:
             pending.append((node, True))
             pending.extend((x, False) for x in reversed(node.args))
     return list(found)
+
+
+def check_written(root: Node, named: bool) -> None:
+    """Raise AdiffError E0513 for a formula with numbers that nobody reads or, unless its parts are named, of too many nodes."""
+    sizes: dict[Node, int] = {}
+    for node in walk(root):
+        sizes[node] = 1 if named else 1 + sum(sizes[arg] for arg in node.args)
+        numbers = [node.value] if node.kind == NUMBER else [node.value[0], *node.value[1]] if node.kind == SUM else []
+        if any(max(abs(x.numerator), x.denominator) > MOST_NUMBER for x in numbers if x.__class__ is not float):
+            raise failure("E0513", "the formula has a number of more than 300 digits", HINT)
+    if sizes[root] > MOST_WRITTEN:
+        raise failure("E0513", "the formula is too long in this form", "--format c and python have names for its parts")
 
 
 def length(*roots: Node) -> int:

@@ -62,6 +62,9 @@ class Formula:
     def __init__(self, node: Node) -> None:
         self.node = node
 
+    def __repr__(self) -> str:
+        return self.description
+
     def as_symbol(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Formula:
         return Formula(applied(op, [node_of(x, op) for x in inputs], attributes))
 
