@@ -91,6 +91,9 @@ def unknown_command(word: str) -> AdiffError:
     if word.startswith("--") and len(word) > 2:
         hint = nearest(word, ["--help", "--version"]) or "a command comes first"
         return errors.usage(f"no such option: {word}", hint)
+    if word in ("-v", "-V", "-q", "-f", "-o"):
+        hint = "adiff --version tells the version" if word in ("-v", "-V") else "adiff --help lists the commands"
+        return errors.usage(f"{word} comes after a command, as in adiff grad EXPR {word}", hint)
     otherwise = "adiff --help lists the commands; an expression comes after one: adiff value EXPR"
     return errors.usage(f"no such command: {word!r}", nearest(word, COMMANDS.words()) or otherwise)
 

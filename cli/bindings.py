@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..parser.errors import AdiffError
 from . import errors
 from .values import from_json
 
@@ -78,7 +79,15 @@ def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> 
         return found
     from .. import constant
 
-    return constant(text, name=label, **(limits or {}))
+    try:
+        return constant(text, name=label, **(limits or {}))
+    except AdiffError as error:
+        parts = text.split(":")
+        if error.exit_code != 1 and len(parts) in (2, 3) and all(parts) and not any(c in text for c in "[{('\"="):
+            low, high, *step = parts
+            whole = ", ".join([low, high, *step])
+            error.hint = f"a range is written arange({whole}), without its end, or linspace({low}, {high}, 11), with it"
+        raise
 
 
 def plain_value(bound: object) -> Any:

@@ -14,6 +14,7 @@ from _thread import RLock
 from ..parser.errors import AdiffError
 from ..parser.parse import parse
 from ..parser.source import Source, Span
+from ..parser.syntax import ExprStmt
 from . import tier
 from .commands import COMMANDS
 from .core import limits
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from ..parser.syntax import Module
     from .formulas.derivation import Derivation
     from .kernels.kernels import Kernels
     from .repeated import Repeated
@@ -99,15 +101,26 @@ class Program:
     Values are Python numbers, nested lists, NumPy arrays or what `constant` gives. Errors are AdiffError.
     """
 
-    def __init__(self, text: str, name: str = "<expr>") -> None:
+    def __init__(self, text: str, name: str = "<expr>", constant: bool = False) -> None:
         start = time.perf_counter()
         self.source = Source(text, name)
         with deep_recursion():
-            self.core = without_collection(lambda: lower(self.source, parse(self.source)))
+            self.core = without_collection(lambda: lower(self.source, self._parsed(constant)))
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
         self.gives_way = True  # the tape to a kernel; not where there is none
+
+    def _parsed(self, constant: bool) -> Module:
+        """The syntax tree; of a constant, one expression."""
+        module = parse(self.source)
+        if constant and (len(module.body) > 1 or module.body[0].__class__ is not ExprStmt):
+            wrong = next((line for line in module.body if line.__class__ is not ExprStmt), module.body[-1])
+            raise AdiffError(
+                "E0806", "a value is one expression, and this is a program", Span(self.source, wrong.start, wrong.end),
+                "separate bindings with a comma: x=2,y=3" if " " in self.source.name else "compute in the program itself",
+            )  # fmt: skip
+        return module
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -370,7 +383,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         return Binding(int(stripped))
     if DECIMAL_DIGITS.issuperset(number) and number.count(".") == 1 and number[0] != "." and number[-1] != ".":
         return Binding(float(stripped))
-    core = Program(text, name)
+    core = Program(text, name, constant=True)
     if core.inputs:
         from .unbound import first_use
 

@@ -14,10 +14,10 @@ from .core.state import STATE, Site, end_of
 from .core.tensor import OPERATORS, Tensor
 from .derivatives import Derivatives
 from .eager.structure import flatten
-from .eager.values import UNSET
 from .outcome import DERIVED, Notice, Outcome
 from .plain import all_finite, bind, to_plain, type_of
 from .plain_results import apart, handed, in_order
+from .program.core import UNSET
 from .program.names import did_you_mean
 
 # Seconds that the tape may look for the place where a nan of a kernel's result began.

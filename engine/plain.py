@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from .core.dtypes import STRONG, WEAK_INT, DType, of_numpy, raw_dtype
 from .core.errors import failure
-from .core.limits import MAX_SHOWN_BITS, nest
+from .core.limits import MAX_SHOWN_BITS, listed, nest
 from .core.operands import as_operand, describe, tensor_of_list, wrap
 from .core.state import STATE
 from .core.tensor import Tensor
@@ -50,7 +50,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         items = [to_plain(v, depth) for v in value]
         return items if cls is list else tuple(items)
     if cls is range:
-        return list(value)
+        return listed(value)
     if cls is DType:
         return value.name
     in_words = getattr(value, "as_result", None)

@@ -255,7 +255,7 @@ def _after_number(place: Place, left: str, right: str, start: int) -> Mistake | 
             start,
         )
     if place.kind == NAME or place.kind in place.table.opening:
-        factor = {"π": "pi"}.get(right, right)
+        factor = right.replace("π", "pi*", 1).rstrip("*") if right[0] == "π" else right
         call = place.following == "(" and place.kind == NAME
         written = f"{left}*{factor}{'(...)' if call else ''}" if place.kind == NAME else f"{left}*(...)"
         return place.mistake(

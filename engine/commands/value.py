@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def compute(evaluation: Evaluation) -> None:
     """The value; under `last_statement` that of a last statement that is an expression, if it is one, and under `last_tape`
     the tape that was last asked for a gradient."""
-    from ..eager.values import UNSET
+    from ..program.core import UNSET
 
     if evaluation.options.get("last_tape"):
         from ..tape_rows import last_tape

@@ -9,9 +9,9 @@ from __future__ import annotations
 from . import limits
 from .dtype_rules import result_dtypes
 from .dtypes import FLOAT64, REAL_PART, WEAK_COUNT, WEAK_FLOAT, DType
-from .errors import failure
+from .errors import failure, listing
 from .following import follows, site_for
-from .operands import NATIVE, SINGLES, as_operand, counts, name_of, operand_dtype, shape_text, wrap
+from .operands import NATIVE, SINGLES, as_operand, counts, describe, name_of, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
 from .tensor import Dual, Tensor
 from .wording import integer_division_by_zero
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
+# Words of Python's that say nothing to users.
+PYTHON = ("object", "NoneType", "ufunc", "literal", "to unpack", "()", "numpy", "dtype(", "convert", "must be", "__")
 # What an index is made of as a rule.
 PLACES = frozenset((int, slice))
 # Integers up to here are floats exactly.
@@ -211,7 +213,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
                 raise
             raise limits.out_of_memory(op, fault) from None
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, np.linalg.LinAlgError) as fault:
-            raise array_fault(op, inputs, fault) from fault
+            raise array_fault(op, inputs, attributes, fault) from fault
 
 
 def integer_fit(v: Any, name: str) -> Any:
@@ -235,7 +237,9 @@ def checked_integer(op: Operation, value: int, computed: DType) -> int:
     return value
 
 
-def array_fault(op: Operation, inputs: tuple[Any, ...], fault: Exception) -> Exception:
+def array_fault(
+    op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, fault: Exception
+) -> Exception:
     """A NumPy error in the user's words: shapes first, since they are the usual cause."""
     shapes = [x.shape if x.__class__ is Tensor else () for x in inputs]
     text = str(fault)
@@ -257,4 +261,7 @@ def array_fault(op: Operation, inputs: tuple[Any, ...], fault: Exception) -> Exc
     if "positive definite" in text:
         return failure("E0404", f"{name}: the matrix is not positive definite")
     text = text.split("\n")[0]
-    return failure("E0302", f"{op.name}: {text}")
+    if isinstance(fault, ValueError | ArithmeticError) and not any(word in text for word in PYTHON):
+        return failure("E0302", f"{op.name}: {text}")
+    kinds = [describe(x) for x in inputs] + [f"{key}={shown(x)}" for key, x in (attributes or {}).items()]
+    return failure("E0302", f"{op.name} cannot take {listing(kinds)}")

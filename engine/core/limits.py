@@ -139,6 +139,17 @@ def allocate(count: int, itemsize: int = 8) -> None:
         )
 
 
+def count_of(x: range) -> int:
+    """How many numbers a range has, beyond what len() can say."""
+    return max(0, (x.stop - x.start + x.step - (1 if x.step > 0 else -1)) // x.step)
+
+
+def listed(x: range) -> list[int]:
+    """The numbers of a range, if there can be such a list."""
+    allocate(count_of(x), 36)
+    return list(x)
+
+
 def allow_table(n: int, rows: int = 1) -> None:
     """Refuse dense Hessians by n numbers, one for each row of a table, that cannot fit."""
     size = 8 * n * n * rows

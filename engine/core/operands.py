@@ -48,8 +48,7 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     if cls is list or cls is tuple:
         return tensor_of_list(x)
     if cls is range:
-        limits.allocate(len(x), 36)
-        return tensor_of_list(list(x))
+        return tensor_of_list(limits.listed(x))
     read = getattr(x, "read_value", None)
     if read is not None:
         return read()
@@ -115,6 +114,11 @@ def describe(x: Any) -> str:
     if is_operation(x) or cls.__name__ == "Function":
         return f"the function '{name}'"
     return getattr(x, "description", f"a {cls.__name__}")
+
+
+def shown(x: Any) -> str:
+    """A value in a message: a number or a text as it is, else what it is."""
+    return repr(x) if x is None or x.__class__ in (bool, int, float, complex, str) else describe(x)
 
 
 def shape_text(shape: tuple[int | None, ...]) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 # What Python and NumPy raise for an argument of the wrong kind that no check has caught in the user's words.
 UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError)
+# Classes of values that no static parameter takes.
+UNUSUAL = frozenset(("Function", "Bound", "Derived", "zip", "map", "filter", "enumerate", "GradientTape"))
 
 
 def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
@@ -320,7 +322,10 @@ class Operation:
         for parameter in parameters:
             value = given.get(parameter.name, parameter.default)
             if parameter.kind == "static":
-                attributes[parameter.name] = static(value, parameter.name in INDICES)
+                found = static(value, parameter.name in INDICES)
+                if found.__class__.__name__ in UNUSUAL:
+                    raise failure("E0304", f"{self.name}: {parameter.name} cannot be {describe(found)}")
+                attributes[parameter.name] = found
             elif parameter.kind == "list" and self.function is None:
                 inputs.extend(as_list(self, parameter.name, value))
             else:

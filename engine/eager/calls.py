@@ -11,13 +11,14 @@ from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import calls_itself
-from ..kinds.access import iterate
+from ..kinds.access import all_of
 from ..kinds.kind import INVOKE
 from ..program import core as c
+from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
 from .libraries import point_outside
-from .values import UNSET, Bound, Builtin, Function
+from .values import Bound, Builtin, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def arguments(
         values: list[Any] = []
         for many, a in zip(spread, args):
             if many:
-                values.extend(iterate(a(f)))
+                values.extend(all_of(a(f)))
             else:
                 values.append(a(f))
         return values, {name: value(f) for name, value in named}
@@ -101,7 +102,7 @@ def spread_keywords(
     def collect(f: list[Any]) -> tuple[list[Any], dict[str, Any]]:
         values: list[Any] = []
         for many, a in zip(spread, args):
-            values.extend(iterate(a(f)) if many else (a(f),))
+            values.extend(all_of(a(f)) if many else (a(f),))
         keywords: dict[str, Any] = {}
         for name, value in named:
             x = value(f)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..program import core as c
+from ..program.core import UNSET
 from . import calls, definitions, expressions, generators, libraries, statements
 from .targets import assigner
-from .values import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from ..core.errors import failure
 from ..core.operands import describe
 from ..core.state import STATE
 from ..program import core as c
+from ..program.core import UNSET
 from ..program.expressions import FIRST
 from .calls import invoke
 from .classes import Class
 from .exceptions import caught, handled, raise_value
-from .values import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

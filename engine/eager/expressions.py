@@ -14,12 +14,12 @@ from ..core.limits import LIMITS
 from ..core.state import STATE, Site
 from ..kinds.access import get_item, iterate
 from ..program import core as c
+from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import get_attribute
 from .calls import arguments
 from .operators import binary, compare, truth
 from .operators import prefix as apply_prefix
-from .values import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -393,6 +393,6 @@ def unassigned(node: c.Load) -> Exception:
         "E0408",
         f"'{node.name}' is read before it is assigned",
         "give it a value before what may not assign it, a branch or a loop; "
-        "an input that it is to begin with needs a name of its own, as in y = x",
+        f"a value to begin with is bound by --at {node.name}=...",
         node.site,
     )

@@ -69,15 +69,10 @@ def list_(x: Any = ()) -> list[Any]:
     return collected(x)
 
 
-def count_of(x: range) -> int:
-    """How many numbers a range has, beyond what len() can say."""
-    return max(0, (x.stop - x.start + x.step - (1 if x.step > 0 else -1)) // x.step)
-
-
 def collected(x: Any) -> list[Any]:
     """The items of `x` as a list, made in pieces: what limits and interrupts must be heard between them."""
     if x.__class__ is range:
-        limits.allocate(count_of(x), 36)
+        limits.allocate(limits.count_of(x), 36)
     if hasattr(x, "__len__") and len(x) <= PIECE:
         return list(iterate(x))
     from itertools import islice
@@ -178,7 +173,7 @@ def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
 def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     """Python's sum of a list (in order, exact on integers), its second argument the start; NumPy's of a tensor."""
     if x.__class__ is range and start is None:
-        return count_of(x) * (x[0] + x[-1]) // 2 if x else 0
+        return limits.count_of(x) * (x[0] + x[-1]) // 2 if x else 0
     if axis is None and is_items(x):
         items = collected(x)
         nested = items and items[0].__class__ in SEQUENCES and start.__class__ not in SEQUENCES

@@ -17,6 +17,7 @@ from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
+from ..program.core import UNSET
 from .attributes import get_attribute, invoke_method, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
@@ -24,7 +25,7 @@ from .exceptions import handled
 from .expressions import operation
 from .operators import binary, truth
 from .targets import GONE, put_element, replaced_by
-from .values import UNSET, Context
+from .values import Context
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,17 +106,37 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
         return store
     puts = [compiler.target(t) for t in node.targets]
     result = node.result
+    by_first = is_by_first(node.value)
 
     def run(f: list[Any]) -> None:
         x = value(f)
         if result:
             f[0] = f[1] = None  # as in `run_item`
-        for put in puts:
-            put(f, x)
+        try:
+            for put in puts:
+                put(f, x)
+        except AdiffError as error:
+            if error.code == "E0304" and by_first:
+                error.hint = "the derivative is by the first argument alone: argnums=(0, 1) gives one by each"
+            raise
         if result:
             f[0] = f[1] = x
 
     return run
+
+
+def is_by_first(node: Any) -> bool:
+    """Whether an expression is such as `grad(f)(a, b)`."""
+    made = node.function if node.__class__ is c.Call else None
+    if made.__class__ is not c.Call or len(made.args) != 1 or made.keywords or len(node.args) < 2:
+        return False
+    return made.function.__class__ is c.Intrinsic and made.function.name in (
+        "grad",
+        "jacobian",
+        "jacfwd",
+        "jacrev",
+        "hessian",
+    )
 
 
 def augment(compiler: Compiler, node: c.Augment) -> Run:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from ...parser.errors import AdiffError
     from ..program.core import FunctionCode
 
-UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
-
-
 ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
 
 

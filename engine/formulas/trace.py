@@ -15,11 +15,11 @@ from ..eager import compile as eager
 from ..eager.builtins import INTRINSICS
 from ..eager.operators import compare, prefix, truth
 from ..eager.statements import assert_ as checked
-from ..eager.values import UNSET, Builtin, Function
+from ..eager.values import Builtin, Function
 from ..ops import arithmetic
 from ..ops.rounding import maximum, minimum
 from ..program import core as c
-from ..program.core import PARENT, RESULT
+from ..program.core import PARENT, RESULT, UNSET
 from .nodes import CALL, HINT, NUMBER, Node, number, symbol
 from .symbols import Formula, applied, constant, node_of, refused, value_of
 

@@ -6,14 +6,14 @@ from ..core.dispatch import apply
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure, plural
 from ..core.following import path_ends
-from ..core.limits import nest
+from ..core.limits import listed, nest
 from ..core.operands import as_operand, counted, describe
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import index_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
 
@@ -39,7 +39,9 @@ def static_index(index: Any) -> Any:
         if index.__class__ is Tensor and index.value.size == 0:
             return index.value.astype("int64")
     if cls is range:
-        index = as_operand(list(index))
+        index = as_operand(index)
+    if hasattr(index, "nbytes"):  # an array: it has come this way before
+        return index
     index = as_operand(index)
     if hasattr(index, "as_index"):  # a compiler's symbol
         return index.as_index()
@@ -183,6 +185,11 @@ def iterate(value: Any) -> Iterator[Any]:
     )
 
 
+def all_of(value: Any) -> Iterable[Any]:
+    """The items of a value that are all wanted at once."""
+    return listed(value) if value.__class__ is range else iterate(value)
+
+
 def rows(x: Tensor) -> Iterator[Any]:
     index = OPERATORS.index
     for i in range(x.shape[0]):
@@ -191,7 +198,7 @@ def rows(x: Tensor) -> Iterator[Any]:
 
 def unpack(value: Any, count: int, star: int | None) -> list[Any]:
     """The items of `value` for `count` targets, the starred one taking what is left."""
-    items = list(iterate(value))
+    items = list(all_of(value))
     if star is None:
         if len(items) != count:
             raise failure("E0304", f"{plural(len(items), 'value')} cannot be unpacked into {plural(count, 'name')}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..core.dtypes import BOOL, INT32, INT64, STRING
 from ..core.errors import failure, plural
 from ..core.following import path_ends
-from ..core.operands import as_operand, describe, operand_dtype, wrap
+from ..core.operands import as_operand, describe, operand_dtype, shown, wrap
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.structure import as_dtype
@@ -67,7 +67,7 @@ def mapped(name: str, dtype: Any, function: Callable[..., Any], *arrays: Any) ->
 
 def one_of(name: str, what: str, x: Any, known: Any) -> Any:
     if x not in known:
-        raise failure("E0401", f"{name}: {what} must be {' or '.join(map(repr, known))}, not {x!r}")
+        raise failure("E0401", f"{name}: {what} must be {' or '.join(map(repr, known))}, not {shown(x)}")
     return x
 
 
@@ -219,7 +219,7 @@ def pattern_of(name: str, pattern: Any) -> Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, TypeError, OverflowError, RecursionError) as fault:
-        raise failure("E0401", f"{name}: {pattern!r} is no regular expression: {fault}") from None
+        raise failure("E0401", f"{name}: {shown(pattern)} is no regular expression: {fault}") from None
 
 
 def regex_replace(input: Any, pattern: Any, rewrite: Any, replace_global: Any = True) -> Any:

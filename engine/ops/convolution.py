@@ -6,6 +6,7 @@ from math import prod
 
 from ..core import limits
 from ..core.errors import failure
+from ..core.operands import shown
 from ..core.operation import composite
 from ..core.tensor import OPERATORS
 from .products import matmul
@@ -34,7 +35,7 @@ def per_axis(name: str, value: Any, rank: int) -> tuple[int, ...]:
     if len(found) == 1:
         found *= rank
     if len(found) != rank or any(n.__class__ is not int or n < 1 for n in found):
-        raise failure("E0305", f"{name}: {value!r} is not one whole number, or one for each of {rank} axes")
+        raise failure("E0305", f"{name}: {shown(value)} is not one whole number, or one for each of {rank} axes")
     return found
 
 

@@ -7,7 +7,7 @@ import math
 from ..core import limits
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
-from ..core.operands import as_operand, counted, plain
+from ..core.operands import as_operand, counted, plain, shown
 from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -145,7 +145,7 @@ def whole_number(name: str, what: str, value: Any) -> int:
     if plain_value.__class__ is float and plain_value.is_integer():
         plain_value = int(plain_value)
     if plain_value.__class__ is not int or plain_value < 0:
-        raise failure("E0304", f"{name}: {what} must be an integer of 0 or more, not {plain_value!r}")
+        raise failure("E0304", f"{name}: {what} must be an integer of 0 or more, not {shown(plain_value)}")
     limits.allocate(plain_value)
     return plain_value
 
@@ -243,7 +243,7 @@ def _sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = None) -> Any:
     sizes = integers("sequence_mask", "lengths", lengths)
     width = (int(sizes.max()) if sizes.size else 0) if maxlen is None else maxlen
     if width.__class__ is not int:
-        raise failure("E0304", f"sequence_mask: maxlen must be an integer, not {width!r}")
+        raise failure("E0304", f"sequence_mask: maxlen must be an integer, not {shown(width)}")
     limits.allocate(sizes.size * max(width, 0), 1)
     mask = mask_tensor(np.arange(max(width, 0)) < sizes[..., None])
     return mask if dtype is None else OPERATORS.cast(mask, dtype=dtype)

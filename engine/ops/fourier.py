@@ -7,6 +7,7 @@ from __future__ import annotations
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import DType
 from ..core.errors import failure
+from ..core.operands import shown
 from ..core.operation import Operation, composite, linear
 from ..core.tensor import conjugate, is_complex
 from .complex import real
@@ -36,7 +37,7 @@ def length(name: str, x: Any, n: Any, axis: Any) -> tuple[int | None, int]:
     if n.__class__ in (list, tuple) and len(n) == 1:
         n = n[0]
     if n is not None and (n.__class__ is not int or n < 1):
-        raise failure("E0401", f"{name}: the length must be an integer of 1 or more, not {n!r}")
+        raise failure("E0401", f"{name}: the length must be an integer of 1 or more, not {shown(n)}")
     return n, axis_of(name, axis, len(shape_of(x)))
 
 

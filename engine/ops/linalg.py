@@ -11,7 +11,7 @@ import math
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import INT64
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import as_operand, plain, shown
 from ..core.operation import Operation, composite, no_tangent, rule
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
@@ -524,7 +524,7 @@ def _matrix_power(x: Any, n: Any) -> Any:
     x = as_operand(x)
     side = square("matrix_power", shape_of(x))
     if n.__class__ is not int:
-        raise failure("E0304", f"matrix_power: the exponent is an integer, not {n!r}")
+        raise failure("E0304", f"matrix_power: the exponent is an integer, not {shown(n)}")
     if n < 0:
         x, n = inv(x), -n
     if n == 0:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ..core import limits
 from ..core.dtypes import STRING, WEAK_INT
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import as_operand, plain, shown
 from ..core.operation import composite, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -59,7 +59,7 @@ def _labels(name: str, partitions: Any, n: Any) -> tuple[Any, int]:
 
     parts = static(as_operand(n))
     if parts.__class__ is not int or parts < 0:
-        raise failure("E0304", f"{name}: the number of parts must be an integer of 0 or more, not {parts!r}")
+        raise failure("E0304", f"{name}: the number of parts must be an integer of 0 or more, not {shown(parts)}")
     limits.allocate(parts)
     values = ndarray(partitions)
     if values.dtype.kind not in "iu" and values.size:
@@ -279,7 +279,7 @@ def _segments(name: str, x: Any, segment_ids: Any, num_segments: Any, ordered: b
     else:
         plain_total = static(as_operand(num_segments))
         if plain_total.__class__ is not int or plain_total < 0:
-            raise failure("E0304", f"{name}: num_segments must be an integer of 0 or more, not {plain_total!r}")
+            raise failure("E0304", f"{name}: num_segments must be an integer of 0 or more, not {shown(plain_total)}")
         total = plain_total
         if flat.size and flat.max() >= total:
             import numpy as np

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure, plural
-from ..core.operands import as_operand
+from ..core.operands import as_operand, shown
 from ..core.operation import composite, linear, no_tangent, static
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
@@ -242,7 +242,7 @@ def _roll_back(g: Any, y: Any, x: Any, shift: Any, axis: Any) -> Any:
 def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
     for one in shift if shift.__class__ in (list, tuple) else (shift,):
         if one.__class__ is not int:
-            raise failure("E0304", f"roll: a shift is an integer, not {one!r}")
+            raise failure("E0304", f"roll: a shift is an integer, not {shown(one)}")
     if axis is not None:
         axes_of("roll", list(dict.fromkeys(axis)) if axis.__class__ in (list, tuple) else axis, np.ndim(x))
     return np.roll(x, shift, axis if axis is None or axis.__class__ is int else tuple(axis))

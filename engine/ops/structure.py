@@ -6,6 +6,7 @@ from ..core import limits
 from ..core.dtype_rules import common_dtype
 from ..core.dtypes import STRONG, WEAK, DType, raw_dtype
 from ..core.errors import failure, plural
+from ..core.operands import shown
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -330,7 +331,7 @@ def _reshape(np: Any, x: Any, shape: Any) -> Any:
     x = np.asarray(x)
     for size in sizes:
         if size.__class__ is not int:
-            raise failure("E0304", f"reshape: a shape is a list of integers, and this one has {size!r}")
+            raise failure("E0304", f"reshape: a shape is a list of integers, and this one has {shown(size)}")
     if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
         raise failure("E0302", f"reshape: {list(sizes)} is no shape", "one size may be -1: it is worked out")
     try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, WEAK_INT, DType
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, plain
+from ..core.operands import as_operand, plain, shown
 from ..core.operation import Singular
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -38,7 +38,7 @@ def as_shape(shape: Any) -> tuple[int, ...]:
     sizes = tuple(shape) if shape.__class__ in (tuple, list) else (shape,)
     for size in sizes:
         if size.__class__ is not int:
-            raise failure("E0304", f"a shape is a list of integers, and this one has {size!r}")
+            raise failure("E0304", f"a shape is a list of integers, and this one has {shown(size)}")
         if size < 0:
             raise failure("E0302", f"a size cannot be negative: {size}")
     return sizes
@@ -50,7 +50,7 @@ def axis_of(name: str, axis: Any, rank: int) -> int:
     Raises AdiffError E0304 for one that is no integer, E0405 for one that the tensor does not have.
     """
     if axis.__class__ is not int:
-        raise failure("E0304", f"{name}: an axis is an integer, not {axis!r}")
+        raise failure("E0304", f"{name}: an axis is an integer, not {shown(axis)}")
     if not -rank <= axis < rank:
         raise failure(
             "E0405", f"{name}: axis {axis} is out of range for a tensor of {plural(rank, 'dimension')}",
@@ -66,7 +66,7 @@ def axes_of(name: str, axis: Any, rank: int) -> tuple[int, ...]:
     if axis.__class__ is int:
         return (axis_of(name, axis, rank),)
     if axis.__class__ not in (tuple, list):
-        raise failure("E0304", f"{name}: an axis is an integer, not {axis!r}")
+        raise failure("E0304", f"{name}: an axis is an integer, not {shown(axis)}")
     axes = tuple([axis_of(name, one, rank) for one in axis])
     if len(set(axes)) < len(axes):
         raise failure("E0405", f"{name}: an axis is named twice in {list(axis)}")

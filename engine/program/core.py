@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 # The slots of a frame that are not variables: the frame of the enclosing function, and the running result.
 PARENT = 0
 RESULT = 1
+# What a slot holds until its variable is assigned.
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 
 
 class Node:
@@ -478,7 +480,9 @@ class CoreProgram:
         self.source = source
         self.body = body
         self.inputs = inputs  # name -> slot, in order of first use
-        self.optional = optional  # a name of the vocabulary used as a value -> (slot, its meaning when not bound)
+        # Names that may be bound and need not be -> (slot, the meaning when not bound): those of the vocabulary used as values,
+        # and variables that may be read before they are assigned.
+        self.optional = optional
         self.size = size
         self.ends_with_value = ends_with_value
         self.slot_names = slot_names

@@ -14,7 +14,7 @@ from . import core as c
 from . import vocabulary
 from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions, is_literal
 from .names import did_you_mean
-from .scopes import Scope, assigned_names, collect_declarations
+from .scopes import Scope, assigned_names, collect_declarations, surely_assigned, target_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -150,7 +150,12 @@ class Lowering(Expressions):
     def block(self, statements: list[s.Statement]) -> list[c.Stmt]:
         lowered: list[c.Stmt] = []
         for statement in statements:
+            before = len(self.assigned)
             result = STATEMENTS[statement.__class__](self, statement)
+            if self.at_module:
+                while len(self.assigned) > before:
+                    self.assigned.popitem()
+                self.assigned.update(surely_assigned([statement]))
             if result is not None:
                 lowered.append(result)
         return lowered
@@ -187,6 +192,8 @@ class Lowering(Expressions):
         return meaning.value if meaning is not None and meaning.kind == "dtype" else None
 
     def augmented(self, node: s.AugAssign) -> c.Stmt:
+        if node.target.__class__ is s.Name:
+            self.name(node.target)
         op = NAMES[ROWS_OF_OPERATORS[node.op]]
         value = self.expression(node.value)
         return c.Augment(self.target(node.target), node.op, op, value, self.at_module, self.site(node, op))
@@ -196,6 +203,8 @@ class Lowering(Expressions):
 
     def for_(self, node: s.For) -> c.Stmt:
         iterable = self.expression(node.iter)
+        if self.at_module:
+            self.assigned.update(dict.fromkeys(target_names(node.target)))
         return c.For(
             self.target(node.target), iterable, self.loop_body(node.body), self.block(node.orelse), self.site(node.iter)
         )

@@ -35,6 +35,8 @@ class Names:
         self.modules: dict[str, list[str]] = {name: [name] for name in (*vocabulary.MODULES, *kinds.modules())}
         if source.library:
             self.modules["internal"] = ["internal"]
+        # The module's variables that are assigned wherever the statement at hand is reached, in the order of their assignment.
+        self.assigned: dict[str, None] = {}
         self.imported: dict[str, vocabulary.Meaning] = {}
         self.module = Scope(None, ())
         self.literals: frozenset[str] = frozenset()  # the variables of the module that only ever hold one literal
@@ -82,6 +84,17 @@ class Names:
             self.places[name] = self.site(node)
         return c.Load(self.height(self.scope), self.inputs[name], name, self.site(node))
 
+    def begin_with(self, name: str, place: tuple[int, int]) -> None:
+        """Let a variable of the module that may be read before it is assigned begin with the value bound to its name."""
+        of_module = name in self.scope.globals or self.scope is self.module
+        if (
+            of_module
+            and name not in self.assigned
+            and self.module.slots.get(name) == place[1]
+            and not self.source.library
+        ):
+            self.optional.setdefault(name, (place[1], c.Literal(c.UNSET)))
+
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def name(self, node: s.Name, position: str = "value") -> c.Expr:
@@ -89,6 +102,7 @@ class Names:
         name = node.id
         place = self.find(name)
         if place is not None:
+            self.begin_with(name, place)
             return c.Load(*place, name, self.site(node))
         if name in self.imported:
             return self.meaning(self.imported[name], node)

@@ -48,6 +48,21 @@ def assigned_names(statements: list[s.Statement]) -> list[str]:
     return list(names)
 
 
+def surely_assigned(statements: list[s.Statement]) -> dict[str, None]:
+    """The variables that statements assign whenever they come to their end, in order."""
+    names: dict[str, None] = {}
+    for node in statements:
+        if node.__class__ is s.If:
+            orelse = surely_assigned(node.orelse)
+            names.update({name: None for name in surely_assigned(node.body) if name in orelse})
+        elif node.__class__ is s.With:
+            targets = [name for item in node.items if item.target is not None for name in target_names(item.target)]
+            names.update({**dict.fromkeys(targets), **surely_assigned(node.body)})
+        elif node.__class__ not in (s.For, s.While, s.Try):
+            names.update(dict.fromkeys(assigned_names([node])))
+    return names
+
+
 def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
     """Note the `global` and `nonlocal` names of a function's body."""
     pending = list(statements)

@@ -15,6 +15,7 @@ from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.arithmetic import where
 from ..program import core as c
+from ..program.core import UNSET
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ class ElementWise:
             kinds[slot] = self.kind_of_input(name)
         for name, (slot, node) in self.core.optional.items():
             bound = name in request.columns or name in self.constants
-            kinds[slot] = self.kind_of_input(name) if bound else kind_of(node, kinds)
+            if bound or getattr(node, "value", None) is not UNSET:
+                kinds[slot] = self.kind_of_input(name) if bound else kind_of(node, kinds)
         if kind_of_result(self.core.body, kinds) != FLOATS:
             raise NotElementWise("a result that is the same in all rows, or no float")
         self.compiled = program.compiled(True, True)

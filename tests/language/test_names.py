@@ -173,3 +173,34 @@ def test_why_no_kernel_answers_is_said() -> None:
         at = {"x": 2.0} if "x" in text else {"n": np.array([1, 2])} if "n" in text else {}
         options = {"order": 0} if command == "derivative" else {}
         assert program(text).evaluate(command, at, engine="kernel", **options).reason == reason
+
+
+UPDATED = {  # text -> the point, the value, and the gradient by x
+    "while x > 1e-300:\n    x = x/2\nx": ({"x": 1.0}, 2.0**-997, 2.0**-997),
+    "x = x*3\nx**2": ({"x": 2.0}, 36.0, 36.0),
+    "x += 1\nx**2": ({"x": 2.0}, 9.0, 6.0),
+    "for i in range(3):\n    x = x*x\nx": ({"x": 2.0}, 256.0, 1024.0),
+    "if x > 1:\n    x = x*3\nx*x": ({"x": 2.0}, 36.0, 36.0),
+    "x, y = y, x\nx**2*y": ({"x": 2.0, "y": 3.0}, 18.0, 9.0),
+    "def f():\n    global x\n    x = x*x\nf()\nx": ({"x": 3.0}, 9.0, 6.0),
+    "with GradientTape() as t:\n    x = x*x\nx": ({"x": 3.0}, 9.0, 6.0),
+    "for x in [x, 2*x]:\n    pass\nx": ({"x": 3.0}, 6.0, 2.0),
+}
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize("text", UPDATED)
+def test_an_input_that_the_program_updates(text: str, engine: str) -> None:
+    at, value, slope = UPDATED[text]
+    found = program(text).evaluate("grad", at, engine=engine)
+    assert (found.value, found.gradients["x"]) == (value, slope)
+    assert not found.notices
+
+
+def test_what_a_program_assigns_first_is_no_input() -> None:
+    texts = ("x = 3\nx*2", "if y > 0:\n    x = 1\nelse:\n    x = 2\nx*y", "def f():\n    return x\nx = 3\nf()")
+    for text in texts:
+        found = program(text).evaluate("value", {"x": 5, "y": 1.0} if "y" in text else {"x": 5})
+        assert [notice.code for notice in found.notices] == ["N0801"], text
+    with pytest.raises(AdiffError, match="read before it is assigned"):
+        program("x += 1\nx").value()

@@ -12,7 +12,7 @@ from ...core.dtypes import WEAK_INT
 from ...core.operands import operand_dtype
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, shape_of
-from ...eager.values import UNSET
+from ...program.core import UNSET
 from ..ir import INT, Loop, Unsupported, Var, kind_of
 from ..symbols import Sym
 from .containers import Heap, assigned_in, differing, holds_container, leaves_of, of_leaves

@@ -6,9 +6,9 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import calls, expressions, operators
 from ...eager.expressions import unassigned
-from ...eager.values import UNSET, Function
+from ...eager.values import Function
 from ...program import core as c
-from ...program.core import PARENT
+from ...program.core import PARENT, UNSET
 from ..ir import Unsupported
 from ..symbols import Sym
 from .containers import own_variables

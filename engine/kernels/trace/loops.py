@@ -6,8 +6,8 @@ from ....parser.errors import AdiffError
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager.operators import binary
-from ...eager.values import UNSET
 from ...program import core as c
+from ...program.core import UNSET
 from ...program.loops import contains_loop, nodes
 from ..ir import Unsupported
 from .carried import LEFT, Carrying

@@ -6,7 +6,7 @@ from ....parser.errors import AdiffError
 from ...core.operands import operand_dtype
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, shape_of
-from ...eager.values import UNSET
+from ...program.core import UNSET
 from ..ir import Check, If, Unsupported, Var, kind_of
 from ..symbols import Sym
 from .containers import Heap, differing, leaves_of, of_leaves

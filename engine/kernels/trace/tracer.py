@@ -13,8 +13,8 @@ from ...eager import compile as eager
 from ...eager.exceptions import EXCEPTIONS
 from ...eager.operators import truth
 from ...eager.structure import flatten
-from ...eager.values import UNSET, Builtin
-from ...program.core import PARENT, RESULT
+from ...eager.values import Builtin
+from ...program.core import PARENT, RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS
