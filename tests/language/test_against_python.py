@@ -251,9 +251,9 @@ class Writer:
         self.lines.append(f"def {name}(a, b={self.number(-5, 5)}):")
         self.lines.append("    i0 = i1 = 0")
         self.lines.append("    c, d, e = a * 0.5, str(b), [a, b]")
-        self.block("    ", 1)
-        if self.draw(st.booleans()):  # recursion, bounded by its argument
+        if self.draw(st.booleans()):  # recursion, bounded by its argument before the block may assign that
             self.lines.append(f"    if 0 < a < 6: return {name}(a - 1, b) + {self.int_(0)}")
+        self.block("    ", 1)
         self.lines.append(f"    return ({self.int_(1)}) % 1000")
         self.variables = outer
         self.functions.append((name, 2))
