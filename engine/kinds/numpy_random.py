@@ -48,6 +48,14 @@ class Generator:
         found = self.source.integers(low, high, None if size is None else checked_shape(static(size)))
         return int(found) if size is None else Tensor(found, INT64)
 
+    def method_rand(self, *shape: Any) -> Any:
+        return self.method_random(shape or None)
+
+    def method_randn(self, *shape: Any) -> Any:
+        return self.method_standard_normal(shape or None)
+
+    method_randint = method_integers
+
 
 def common() -> Generator:
     return Generator(unseeded("np.random"))
@@ -56,8 +64,9 @@ def common() -> Generator:
 FUNCTIONS: dict[str, Any] = {
     "numpy_random.seed": lambda seed: seed_draws(static(seed)),
     "numpy_random.default_rng": lambda seed=None: Generator(generator("np.random.default_rng", static(seed))),
-    "numpy_random.rand": lambda *shape: common().method_random(shape or None),
-    "numpy_random.randn": lambda *shape: common().method_standard_normal(shape or None),
+    "numpy_random.RandomState": lambda seed=None: Generator(generator("np.random.RandomState", static(seed))),
+    "numpy_random.rand": lambda *shape: common().method_rand(*shape),
+    "numpy_random.randn": lambda *shape: common().method_randn(*shape),
     "numpy_random.random": lambda size=None: common().method_random(size),
     "numpy_random.random_sample": lambda size=None: common().method_random(size),
     "numpy_random.randint": lambda low, high=None, size=None, dtype=None: common().method_integers(low, high, size),

@@ -41,7 +41,9 @@ ROOTS = frozenset(
 
 
 # Modules of Python's: the files of `engine/library/python/`, and what of functools the interpreter has.
-PYTHON = frozenset(("abc", "collections", "contextlib", "datetime", "functools", "itertools", "time", "timeit", "tqdm"))
+PYTHON = frozenset(
+    ("abc", "collections", "contextlib", "datetime", "functools", "itertools", "pyrandom", "time", "timeit", "tqdm")
+)
 
 
 class LibrarySource(Source):

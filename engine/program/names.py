@@ -209,6 +209,8 @@ class Names:
                 self.modules[alias.asname] = path
             elif alias.name.startswith("keras"):
                 self.modules["keras"] = ["tensorflow", "keras"]
+            elif alias.name == "random":
+                self.modules["random"] = path
             else:
                 self.modules.setdefault(path[0], [path[0]])
         return

@@ -343,6 +343,8 @@ def settled() -> Operation:
 def importable(name: str) -> list[str] | None:
     """The path of a module that programs may import; None for any other."""
     path = name.split(".")
+    if name == "random":
+        return ["pyrandom"]  # without an import, random is that of tf.
     if path[0] == "keras":
         path = ["tensorflow", *path]
     if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:] or [""])):

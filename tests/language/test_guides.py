@@ -147,6 +147,19 @@ with tf.GradientTape() as tape:
 """,
         ["float32", "int32", "float32", "float64", "float64", "float64"],
     ),
+    "Python's random": (
+        """
+import random
+from random import sample
+random.seed(1)
+xs = [1, 2, 3]
+random.shuffle(xs)
+drawn = [random.random() for i in range(2000)]
+[sorted(xs), abs(sum(drawn)/2000 - 0.5) < 0.03, sorted({random.randint(1, 3): 1 for i in range(99)}), sorted(sample(range(5), 5)), random.choice([7]), 1 <= random.uniform(1, 2) < 2,
+ np.random.RandomState(0).randn(2, 3).shape]
+""",
+        [[1, 2, 3], True, [1, 2, 3], [0, 1, 2, 3, 4], 7, True, (2, 3)],
+    ),
     "modules of Python's": (
         """
 import datetime, itertools, logging, time, timeit, warnings
