@@ -12,8 +12,12 @@ from .mistake import Mistake
 from .syntax import Binary, Call, Keyword, Name, Starred, Unary
 from .targets import check_target
 
+# `parse_inner` of parse.py, which the fields of f-strings need.
+INNER: list[Callable[[str, int, int, int], Expression]] = []
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from .syntax import Comprehension, Expression, Node, Parameter, Statement, WithItem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .builder import INNER
 from .depth import MAXIMUM_DEPTH, check_depth
 from .driver import Refused, drive
 from .errors import AdiffError
@@ -64,3 +65,6 @@ def parse_inner(text: str, start: int, end: int, base: int) -> Expression:
 
         raise diagnose(automaton, tokens, refused.index, refused.states) from None
     return tree
+
+
+INNER.append(parse_inner)

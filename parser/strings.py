@@ -203,7 +203,7 @@ class _Fields:
 
     def field(self, start: int, end: int, depth: int) -> tuple[list[str | FormattedValue], int]:
         """What the field that opens at ``start`` stands for, and the position after it."""
-        from .parse import parse_inner
+        from .builder import INNER
 
         body = self.body
         if depth >= MAXIMUM_FIELD_DEPTH:
@@ -238,7 +238,7 @@ class _Fields:
             raise self.unclosed(start)
         if shown and conversion is None and spec is None:
             conversion = "r"
-        value = parse_inner(body, start + 1, expression_end, self.offset)
+        value = INNER[0](body, start + 1, expression_end, self.offset)
         field = FormattedValue(value, conversion, spec, self.offset + start, self.offset + stop + 1)
         return ([_line_feeds(described), field] if shown else [field]), stop + 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
@@ -35,6 +36,29 @@ def test_the_page_on_the_architecture_names_every_folder_of_kernels() -> None:
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     folders = {p.parent.name for p in (ROOT / "engine/kernels").glob("*/__init__.py")}
     assert {name for name in folders if f"{name}/" not in page} == set()
+
+
+def imported(path: Path) -> set[str]:
+    """The files of its own folder that a module imports, wherever it does, but for types."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.level == 1:
+            found |= {node.module} if node.module else {alias.name for alias in node.names}
+        pending += ast.iter_child_nodes(node)
+    return found
+
+
+def test_no_circle_of_imports_in_a_folder_has_more_than_two_files() -> None:
+    for folder in {path.parent for top in ("cli", "engine", "parser") for path in (ROOT / top).rglob("*.py")}:
+        reached = {path.stem: imported(path) for path in folder.glob("*.py") if path.stem != "__init__"}
+        for _ in reached:
+            reached = {name: far.union(*(reached.get(other, ()) for other in far)) for name, far in reached.items()}
+        circles = {name: {other for other in far if name in reached.get(other, ())} for name, far in reached.items()}
+        assert {name: circle for name, circle in circles.items() if len(circle) > 2} == {}
 
 
 def test_one_version() -> None:

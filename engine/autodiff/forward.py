@@ -6,12 +6,13 @@ by the recorders outside this one only, which is what makes nesting exact to any
 
 from __future__ import annotations
 
-from ..core.dispatch import ARITHMETIC_FAULTS, EXACT
+from ..core.dispatch import EXACT
+from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import add_mark, follows
 from ..core.operands import plain
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Dual, Tensor, Token
-from .pullback import pushforward
+from .pushforward import pushforward
 from .tape import _as_tensor
 
 TYPE_CHECKING = False

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from ..core.dispatch import ARITHMETIC_FAULTS
 from ..core.dtypes import FLOAT32
+from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import CONDITION, add_mark, follows, site_for
 from ..core.operands import SINGLES, plain, tensor
 from ..core.state import RECORDERS, STATE

@@ -9,7 +9,7 @@ from __future__ import annotations
 from . import limits
 from .dtype_rules import result_dtypes
 from .dtypes import FLOAT64, REAL_PART, WEAK_COUNT, WEAK_FLOAT, DType
-from .errors import failure, listing
+from .errors import ARITHMETIC_FAULTS, failure, listing
 from .following import follows, site_for
 from .operands import NATIVE, SINGLES, as_operand, counts, describe, name_of, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
@@ -33,8 +33,6 @@ PLACES = frozenset((int, slice))
 EXACT = 2**53
 # The operands of rows that stay real beside complex ones, of which they multiply or divide either part.
 REAL_BESIDE = {"multiply": (0, 1), "strong_multiply": (0, 1), "multiply_cotangents": (0, 1), "divide": (1,)}
-# What a scalar formula raises where the general way has the answer, or the error in the user's words.
-ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
 
 def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:

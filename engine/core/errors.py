@@ -10,6 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+# What a scalar formula raises where the general way has the answer, or the error in the user's words.
+ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
+
 
 def span_of(site: Site) -> Span | None:
     """The source span of a site, if it has a place in a source."""

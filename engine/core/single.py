@@ -7,8 +7,8 @@ more (Figueroa, SIGNUM Newsletter 30, 1995).
 
 from __future__ import annotations
 
-from .dispatch import ARITHMETIC_FAULTS
 from .dtypes import FLOAT32, WEAK_FLOAT, WEAK_FLOAT32
+from .errors import ARITHMETIC_FAULTS
 from .following import follows, site_for
 from .state import RECORDERS, STATE
 from .tensor import Tensor

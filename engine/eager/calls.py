@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS
-from ..core.errors import failure, plural
+from ..core.errors import ARITHMETIC_FAULTS, failure, plural
 from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE

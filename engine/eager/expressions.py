@@ -8,8 +8,7 @@ from __future__ import annotations
 import math
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS
-from ..core.errors import failure
+from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.limits import LIMITS
 from ..core.state import STATE, Site
 from ..kinds.access import get_item, iterate

@@ -9,7 +9,7 @@ from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE, Site
 from ..core.tensor import Tensor
 from ..ops.random import drawn
-from ..program.library import core_of
+from ..program.lower import library_core
 from .classes import Class, Instance, Method
 from .structure import flatten, rebuild
 from .values import Function, invoke
@@ -34,7 +34,7 @@ def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
         nonlocal slot
         frame = compiler.libraries.get(file) or load(compiler, file)
         if slot < 0:
-            slot = core_of(file).slot_names.index(node.name)
+            slot = library_core(file).slot_names.index(node.name)
         return frame[slot]
 
     return run
@@ -42,7 +42,7 @@ def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
 
 def load(compiler: Compiler, file: str) -> list[Any]:
     """The frame of a file of the library, which is run once for a program."""
-    core = core_of(file)
+    core = library_core(file)
     compiler.libraries[file] = frame = compiler.frame({}, core)
     site, STATE.site = STATE.site, NOWHERE
     compiler.block(core.body)(frame)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dispatch import ARITHMETIC_FAULTS, apply, apply_scalar
+from ..core.dispatch import apply, apply_scalar
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
-from ..core.errors import failure
+from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe
 from ..core.state import RECORDERS, STATE

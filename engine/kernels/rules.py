@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..autodiff import pullback as on_values
+from ..autodiff.pushforward import pushforward as pushforward_of_values
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, shape_of
 from .ir import FLOAT, Var
@@ -52,7 +53,7 @@ def pushforward(
             return None
         if op.derivative == "linear":
             tangents = [zeros(builder, shape_of(x)) if t is None else t for x, t in zip(inputs, tangents)]
-        return on_values.pushforward(op, y, inputs, attributes, tangents)
+        return pushforward_of_values(op, y, inputs, attributes, tangents)
     finally:
         builder.stops = stops
 

@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 
 from ..core.dtypes import INT64
@@ -206,21 +208,10 @@ class RaggedTensor(Kind):
     # --- rows of the table ------------------------------------------------------------------------------------------
 
     def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        from .ragged_rows import ROWS
-        from .ragged_values import elementwise, is_elementwise
-
         name = op.name.removeprefix("tf.")
         if name == "where" and (len(inputs) < 2 or inputs[1] is None):
             return counts(self.coordinates()[np.asarray(self.flat.value)])
-        if name in ROWS:
-            return ROWS[name](op, *inputs, **(attributes or {}))
-        if is_elementwise(op, name):
-            return elementwise(op, inputs, attributes)
-        raise failure(
-            "E0304",
-            f"{op.name} does not take a RaggedTensor",
-            "r.to_tensor() makes it dense, r.flat_values are its numbers",
-        )
+        return import_module(".ragged_rows", __package__).operate(op, name, inputs, attributes)
 
     # --- methods ----------------------------------------------------------------------------------------------------
 

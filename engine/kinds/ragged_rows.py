@@ -22,12 +22,14 @@ from .ragged import (
     rows_at,
     splits_of,
 )
-from .ragged_values import elementwise, products, running
+from .ragged_values import elementwise, is_elementwise, products, running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
+
+    from ..core.operation import Operation
 
 # --- reductions -------------------------------------------------------------------------------------------------------
 
@@ -390,3 +392,16 @@ ROWS: dict[str, Callable[..., Any]] = {
     "stack": stack,
     "tile": tile,
 }  # fmt: skip
+
+
+def operate(op: Operation, name: str, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
+    """The row of that name on operands of which one is a RaggedTensor."""
+    if name in ROWS:
+        return ROWS[name](op, *inputs, **(attributes or {}))
+    if is_elementwise(op, name):
+        return elementwise(op, inputs, attributes)
+    raise failure(
+        "E0304",
+        f"{op.name} does not take a RaggedTensor",
+        "r.to_tensor() makes it dense, r.flat_values are its numbers",
+    )

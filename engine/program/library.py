@@ -11,10 +11,6 @@ from functools import cache
 
 from ...parser.source import Source
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .core import CoreProgram
-
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "library")
 # Modules that TensorFlow has under several names.
 ALIASES = {
@@ -110,13 +106,3 @@ def text_of(file: str) -> str:
 def is_module(path: list[str]) -> bool:
     """Whether a dotted name is that of a module of the library, or of a folder of such."""
     return path[0] in ROOTS and (file_of(path) is not None or os.path.isdir(os.path.join(FOLDER, *path)))
-
-
-@cache
-def core_of(file: str) -> CoreProgram:
-    """The core program of a file."""
-    from ...parser.parse import parse
-    from .lower import lower
-
-    source = LibrarySource(text_of(file), f"adiff/{file}")
-    return lower(source, parse(source))

@@ -6,12 +6,14 @@ a name that is read and never assigned anywhere around it is an input of the pro
 
 from __future__ import annotations
 
+from functools import cache
+
 from ...parser import syntax as s
 from ...parser.source import Source
 from ...parser.suggest import suggest
 from ..ops.registry import NAMES
 from . import core as c
-from . import vocabulary
+from . import library, vocabulary
 from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions, is_literal
 from .names import did_you_mean
 from .scopes import Scope, assigned_names, collect_declarations, surely_assigned, target_names
@@ -29,6 +31,15 @@ IN_CLASSES = (s.FunctionDef, s.Assign, s.AnnAssign, s.ExprStmt, s.ClassDef, s.Pa
 def lower(source: Source, module: s.Module) -> c.CoreProgram:
     """The core program of a syntax tree. Raises AdiffError E02xx for names that mean nothing."""
     return Lowering(source).program(module)
+
+
+@cache
+def library_core(file: str) -> c.CoreProgram:
+    """The core program of a file of the library."""
+    from ...parser.parse import parse
+
+    source = library.LibrarySource(library.text_of(file), f"adiff/{file}")
+    return lower(source, parse(source))
 
 
 def ends_with_value(statements: list[s.Statement]) -> bool:

@@ -160,11 +160,12 @@ def test_the_library_reads_nothing_from_outside() -> None:
     from pathlib import Path
 
     from adiff.engine.program import library
+    from adiff.engine.program.lower import library_core
 
     files = sorted(Path(library.FOLDER).rglob("*.adiff"))
     assert len(files) > 10
     for file in files:
-        core = library.core_of(file.relative_to(library.FOLDER).with_suffix("").as_posix())
+        core = library_core(file.relative_to(library.FOLDER).with_suffix("").as_posix())
         assert (file.name, list(core.inputs)) == (file.name, [])
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ..builder import Builder
-from ..ir import INT, Loop, Var, with_index
+from ..ir import INT, Loop, Unsupported, Var, with_index
 from ..replay import Replay
 from ..symbols import frozen
+from .shapes import SHAPES, broadcast
 from .vocabulary import Vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from ...core.operation import Operation
     from ..ir import Apply, Kernel
+
+    Shape = tuple[int, ...]
 
 PRIMITIVE = frozenset(
     """cast reshape transpose broadcast_to index flip concat stack pad_zeros sum max min any all argmax argmin index_update index_add
@@ -133,4 +136,29 @@ def expand(kernel: Kernel) -> None:
     kernel.results = [replay.at(x) for x in kernel.results]
 
 
-__all__ = ["PRIMITIVE", "expand"]
+def result_shapes(op: Operation, operands: Sequence[Any], attributes: dict[str, Any]) -> list[Shape]:
+    """The shapes of a row's results. Raises Unsupported for a row that kernels do not take, and for operands that do not fit."""
+    shapes = [getattr(x, "shape", ()) for x in operands]
+    rule = SHAPES.get(op.name)
+    try:
+        if rule is None and op.kernel.__class__ is str:
+            return [broadcast(*shapes) if any(shapes) else ()]
+        found: Any = expanded(op, operands, attributes) if rule is None else rule(*shapes, **attributes)
+    except (IndexError, TypeError, ValueError):
+        raise Unsupported(f"operands of {op.name} that do not fit", STATE.site) from None
+    return found if found.__class__ is list else [found]
+
+
+def expanded(op: Operation, operands: Sequence[Any], attributes: dict[str, Any]) -> list[Shape]:
+    """The shapes that the expansion of a row gives, which is made on the side."""
+    builder = Expansion()
+    if not callable(op.kernel):
+        raise Unsupported(f"the operation {op.name.removesuffix('_along')}", STATE.site)
+    try:
+        found = op.kernel(builder.vocabulary, *[builder.sym(x) for x in operands], **attributes)
+    except AttributeError:
+        raise Unsupported(f"the operation {op.name}", STATE.site) from None
+    return [getattr(x, "shape", ()) for x in (found if found.__class__ is tuple else (found,))]
+
+
+__all__ = ["PRIMITIVE", "expand", "result_shapes"]

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from ...core.state import STATE
 from ...core.tensor import count
-from ..ir import Unsupported, index_shape
+from ..ir import index_shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
-
-    from ...core.operation import Operation
 
     Shape = tuple[int, ...]
 
@@ -20,33 +17,6 @@ def need(condition: bool) -> None:
     """Raise ValueError, which becomes Unsupported, where shapes do not go together."""
     if not condition:
         raise ValueError
-
-
-def result_shapes(op: Operation, operands: Sequence[Any], attributes: dict[str, Any]) -> list[Shape]:
-    """The shapes of a row's results. Raises Unsupported for a row that kernels do not take, and for operands that do not fit."""
-    shapes = [getattr(x, "shape", ()) for x in operands]
-    rule = SHAPES.get(op.name)
-    try:
-        if rule is None and op.kernel.__class__ is str:
-            return [broadcast(*shapes) if any(shapes) else ()]
-        found: Any = expanded(op, operands, attributes) if rule is None else rule(*shapes, **attributes)
-    except (IndexError, TypeError, ValueError):
-        raise Unsupported(f"operands of {op.name} that do not fit", STATE.site) from None
-    return found if found.__class__ is list else [found]
-
-
-def expanded(op: Operation, operands: Sequence[Any], attributes: dict[str, Any]) -> list[Shape]:
-    """The shapes that the expansion of a row gives, which is made on the side."""
-    from .expand import Expansion
-
-    builder = Expansion()
-    if not callable(op.kernel):
-        raise Unsupported(f"the operation {op.name.removesuffix('_along')}", STATE.site)
-    try:
-        found = op.kernel(builder.vocabulary, *[builder.sym(x) for x in operands], **attributes)
-    except AttributeError:
-        raise Unsupported(f"the operation {op.name}", STATE.site) from None
-    return [getattr(x, "shape", ()) for x in (found if found.__class__ is tuple else (found,))]
 
 
 # --- axes -----------------------------------------------------------------------------------------------------------
@@ -204,4 +174,4 @@ SHAPES: dict[str, Callable[..., Any]] = {
     "triangular_system": solve,
 }  # fmt: skip
 
-__all__ = ["SHAPES", "axes_of", "axis_of", "broadcast", "result_shapes"]
+__all__ = ["SHAPES", "axes_of", "axis_of", "broadcast"]

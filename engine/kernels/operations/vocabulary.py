@@ -11,7 +11,7 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS, count, shape_of
 from ...ops.matrix_scale import BITS
 from ..ir import BOOL, FLOAT, INT, PRODUCTS, If, Unsupported
-from .shapes import axes_of, need, result_shapes
+from .shapes import axes_of, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Vocabulary:
 
     def primitive(self, name: str, *inputs: Any, **attributes: Any) -> Any:
         """A row that has code of its own, whose operands are symbols in the kinds that it computes in."""
+        from .expand import result_shapes
+
         builder = self.builder
         operands = tuple([builder.operand(x) for x in inputs])
         kinds = [inputs[0].kind if name == "prod" else FLOAT]
