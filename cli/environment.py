@@ -7,7 +7,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, MutableMapping
     from typing import TextIO
 
 COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
@@ -32,12 +32,18 @@ class Environment:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+                if is_ascii(stream):
+                    try:
+                        "\x1b[1m (é".encode(stream.encoding, "backslashreplace")
+                    except (UnicodeError, LookupError):  # an encoding such as idna, which is none for texts
+                        stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+        drop_what_means_nothing(os.environ)
         return cls(sys.stdin, sys.stdout, sys.stderr, os.environ)
 
     def width(self) -> int:
         """Columns to draw a table in."""
         columns = self.variables.get("COLUMNS", "")
-        if columns.isdecimal() and 0 < int(columns) < 10_000:
+        if columns.isdecimal() and len(columns) < 5 and int(columns):
             return int(columns)
         for stream in (self.stdout, self.stderr, self.stdin):
             try:
@@ -83,16 +89,27 @@ class Environment:
         content: bytes = binary.read(limit) if binary is not None else self.stdin.read(limit).encode()
         return content
 
-    def input_lines(self) -> Iterator[bytes]:
-        """The lines of standard input as they come."""
+    def input_lines(self, limit: int) -> Iterator[bytes]:
+        """The lines of standard input as they come, of at most `limit` bytes."""
         if self.stdin is None:
             return
         binary = getattr(self.stdin, "buffer", None)
         if binary is not None:
-            yield from iter(binary.readline, b"")
+            yield from iter(lambda: binary.readline(limit), b"")
         else:
             for line in self.stdin:
                 yield line.encode()
+
+
+def drop_what_means_nothing(variables: MutableMapping[str, str]) -> None:
+    """Take out variables whose values libraries would fail on."""
+    for name in ("COLUMNS", "LINES", "TERMINAL_WIDTH"):
+        text = variables.get(name, "80")
+        if not (text.isascii() and text.isdigit() and len(text) < 5):
+            del variables[name]
+    position = variables.get("COMP_CWORD", "")
+    if variables.get(COMPLETION) == "complete_bash" and not ("COMP_WORDS" in variables and position.isdecimal()):
+        del variables[COMPLETION]
 
 
 def is_terminal(stream: TextIO | None) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 
+from ..parser.errors import AdiffError
 from . import errors
 from .values import from_json
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import numpy
 
 MOST_TEXT = 64 * 2**20  # bytes; a longer program text is surely a mistake, and /dev/zero never ends
+MOST_RATIO = 200  # of what is unpacked to what is packed, where that is much: numbers are not so alike
 MOST_DATA = 2**31  # bytes of .json or .csv, whose values take many times that
 
 
@@ -85,18 +88,18 @@ def read_point(path: str) -> dict[str, object]:
     return content
 
 
-def read_value(reference: str) -> object:
+def read_value(reference: str, most: int | None = None) -> object:
     """The value that `@reference` stands for: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json."""
     path = unquoted(reference)
     stem, colon, key = path.rpartition(":")
     if colon and stem.lower().endswith(".npz"):
-        return read_npz(stem, key)
+        return read_npz(stem, key, most)
     lower = path.lower()
     if lower.endswith(".npy"):
         with open_file(path) as file:
-            return read_npy(path, file, os.fstat(file.fileno()).st_size)
+            return read_npy(path, file, os.fstat(file.fileno()).st_size, most)
     if lower.endswith(".npz"):
-        return read_npz(path, None)
+        return read_npz(path, None, most)
     if lower.endswith((".csv", ".tsv")):
         return read_table(path, "\t" if lower.endswith(".tsv") else ",")
     if lower.endswith(".json"):
@@ -134,7 +137,7 @@ def read_json(path: str) -> Any:
     return from_json(content)
 
 
-def read_npz(path: str, key: str | None) -> numpy.ndarray[Any, Any]:
+def read_npz(path: str, key: str | None, most: int | None = None) -> numpy.ndarray[Any, Any]:
     """One array of an archive."""
     import zipfile
 
@@ -150,9 +153,19 @@ def read_npz(path: str, key: str | None) -> numpy.ndarray[Any, Any]:
                 which = "holds several arrays" if key is None else f"holds no array {key!r}"
                 names = ", ".join(sorted(members)) or "none"
                 raise errors.unusable(path, which, f"write @{path}:NAME; the names are {names}")
+            size, packed = members[key].file_size, members[key].compress_size
+            if size > MOST_DATA and size > MOST_RATIO * packed:
+                raise errors.unusable(path, f"its {packed} bytes unpack to {size}")
             with archive.open(members[key]) as member:
-                return read_npy(f"{path}:{key}", member, members[key].file_size)
-        except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+                return read_npy(f"{path}:{key}", member, size, most)
+        except (
+            zipfile.BadZipFile,
+            zipfile.LargeZipFile,
+            EOFError,
+            NotImplementedError,
+            RuntimeError,
+            OSError,
+        ) as error:
             raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
         except Exception as error:
             if type(error).__module__ in ("zlib", "lzma", "bz2"):
@@ -160,7 +173,7 @@ def read_npz(path: str, key: str | None) -> numpy.ndarray[Any, Any]:
             raise
 
 
-def read_npy(name: str, file: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
+def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> numpy.ndarray[Any, Any]:
     """An array whose header promises no more than the file's `size` bytes hold."""
     import numpy
     from numpy.lib import format as npy
@@ -171,22 +184,28 @@ def read_npy(name: str, file: IO[bytes], size: int) -> numpy.ndarray[Any, Any]:
         version = npy.read_magic(file)
         header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, fortran, dtype = header(file)
-    except (ValueError, EOFError, TypeError, SyntaxError, RecursionError, MemoryError):
+    except AdiffError:  # the end of a time limit
+        raise
+    except Exception:  # whatever NumPy's reader, `ast` and `tokenize` have for a text that is no header
         raise errors.unusable(name, "not a .npy file") from None
     if dtype.hasobject:
         message = "holds pickled Python objects, which are never read"
         raise errors.unusable(name, message, "save it with a numeric dtype")
-    entries = 1
-    for length in shape:
-        entries *= length
-    promised = entries * dtype.itemsize
+    if any(length.__class__ is not int or length < 0 for length in shape):
+        raise errors.unusable(name, f"its shape {shape} is none")
+    promised = math.prod(shape) * dtype.itemsize
     if promised > size:
         raise errors.unusable(name, f"truncated: {promised} bytes of data promised in a file of {size}")
+    if most is not None and promised > most:
+        raise errors.unusable(name, f"holds {promised} bytes, and the limit is {most}", "raise it: --max-memory SIZE")
     content = file.read(promised)
     if len(content) < promised:
         raise errors.unusable(name, f"truncated: {promised} bytes of data promised, {len(content)} found")
-    array = numpy.frombuffer(content, dtype) if content else numpy.empty(0, dtype)
-    return usable(name, array.reshape(shape, order="F" if fortran else "C"))
+    try:
+        array = numpy.frombuffer(content, dtype) if content else numpy.empty(0, dtype)
+        return usable(name, array.reshape(shape, order="F" if fortran else "C"))
+    except ValueError as error:  # entries of no bytes, or a size that no array may have
+        raise errors.unusable(name, f"its shape is none: {error}") from None
 
 
 def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:

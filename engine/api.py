@@ -103,6 +103,9 @@ class Program:
 
     def __init__(self, text: str, name: str = "<expr>", constant: bool = False) -> None:
         start = time.perf_counter()
+        if text.__class__ is not str:
+            message = f"a program is a text, and not a {text.__class__.__name__}"
+            raise AdiffError("E0812", message, None, "of a file: program(path.read_text())")
         self.source = Source(text, name)
         with deep_recursion():
             self.core = without_collection(lambda: lower(self.source, self._parsed(constant)))
@@ -377,6 +380,8 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
 
     `max_steps`, `max_memory` and `timeout` limit it as they limit an evaluation.
     """
+    if text.__class__ is not str:
+        raise AdiffError("E0812", f"a constant is a text, and not a {text.__class__.__name__}")
     stripped = text.strip()
     number = stripped[1:] if stripped[:1] in ("-", "+") else stripped
     if number.isdecimal() and number.isascii() and len(number) < 400 and (number[0] != "0" or len(number) == 1):

@@ -78,9 +78,16 @@ def bind(value: Any, name: str) -> Any:
     if value.__class__ is Binding:
         value = value.value
     cls = value.__class__
+    if (cls is list or cls is tuple) and holds_arrays(value):
+        import numpy as np
+
+        try:
+            return bind(np.asarray(value), name)
+        except ValueError:
+            return [bind(v, name) for v in value]  # of several shapes: a list of tensors
     if cls is list or cls is tuple:
         try:
-            return kept(tensor_of_list([inner(v) for v in value]))
+            return kept(tensor_of_list(value))
         except AdiffError as error:
             if error.code == "E0302":
                 return [bind(v, name) for v in value]  # ragged: a list of tensors
@@ -101,7 +108,15 @@ def bind(value: Any, name: str) -> Any:
     if hasattr(value, "dtype") and hasattr(value, "shape"):
         import numpy as np
 
+        if np.ma.is_masked(value):
+            raise failure("E0802", f"the value of '{name}' has masked elements", "fill them: value.filled(nan)")
         array = np.asarray(value)
+        if array.dtype.kind == "O" and not all(x.__class__ is str for x in array.flat):
+            return bind(array.tolist(), name)
+        if array.dtype.kind in "iu" and not (
+            array.dtype.itemsize == 8 and array.size and array.max() >= 2**63
+        ):  # bare, as in a list: they count where integers are needed, and are floats where derived
+            return kept(Tensor(array.astype("int64"), WEAK_INT)) if array.ndim else int(array)
         dtype = of_numpy(array.dtype)
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
@@ -134,9 +149,9 @@ def holds_none(items: Any) -> bool:
     return any(item is None or (item.__class__ in (list, tuple) and holds_none(item)) for item in items)
 
 
-def inner(value: Any) -> Any:
-    """A NumPy scalar inside a list as a Python number."""
-    return value.item() if hasattr(value, "item") and value.__class__ is not Tensor else value
+def holds_arrays(items: Any) -> bool:
+    """Whether a nested list holds arrays or numbers of NumPy's anywhere."""
+    return any(holds_arrays(x) if x.__class__ in (list, tuple) else hasattr(x, "__array__") for x in items)
 
 
 def scalar(value: Any) -> Any:

@@ -17,8 +17,8 @@ PIECE = 2**16  # bytes read at a time, which bound how many lines wait here
 
 
 class Incoming:
-    """The numbered lines of a file or of standard input that have come and are not answered yet. The end of a line that is
-    too long is dropped."""
+    """The numbered lines of a file or of standard input that have come and are not answered yet. A line that
+    is too long is the last."""
 
     __slots__ = ("descriptor", "ended", "file", "number", "parts", "path", "ready", "size")
 
@@ -47,8 +47,10 @@ class Incoming:
         for part in whole:
             self.add(part + b"\n")
             self.end_line()
-        if rest:
-            self.add(rest)
+        self.add(rest)
+        if self.size >= LONGEST_LINE:  # it may have no end
+            self.end_line()
+            self.ended = True
 
     def close(self) -> None:
         """Leave a file; standard input is not ours to close."""
@@ -56,9 +58,9 @@ class Incoming:
             self.file.close()
 
     def add(self, part: bytes) -> None:
-        if self.size < LONGEST_LINE:
-            self.parts.append(part[: LONGEST_LINE - self.size])
-            self.size += len(self.parts[-1])
+        if part:
+            self.parts.append(part)
+            self.size += len(part)
 
     def end_line(self) -> None:
         self.number += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+from contextlib import nullcontext
 
 from ...engine.command import CHECKPOINT, COMPUTED, COMPUTING, ENGINE, EVALUATE, KINKS, Argument, Command, Option
 from .. import errors
@@ -98,18 +99,16 @@ def limits_time(path: str) -> bool:
 
 
 def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
-    """The numbered lines of a file or of standard input. The end of a line that is too long is dropped."""
-    if path == "-":
-        yield from enumerate(environment.input_lines(), 1)
-        return
-    with open_file(path, regular=False) as file:
-        number = 0
+    """The numbered lines of a file or of standard input, up to one that is too long."""
+    with nullcontext() if path == "-" else open_file(path, regular=False) as file:
+        pieces = (
+            environment.input_lines(LONGEST_LINE) if file is None else iter(lambda: file.readline(LONGEST_LINE), b"")
+        )
         try:
-            while raw := file.readline(LONGEST_LINE):
-                number += 1
+            for number, raw in enumerate(pieces, 1):
                 yield number, raw
-                while raw and len(raw) == LONGEST_LINE and not raw.endswith(b"\n"):
-                    raw = file.readline(LONGEST_LINE)
+                if len(raw) >= LONGEST_LINE:
+                    return
         except OSError as error:
             raise errors.unreadable(path, errors.reason(error)) from None
 

@@ -231,3 +231,9 @@ def test_objects_that_ask_for_nothing(adiff: Callable[..., Completed]) -> None:
     assert fourth["message"] == "--at: 'x' is None"
     assert done.stderr == "4 lines: 0 answered, 4 failed\n"
     assert adiff("batch", "-", stdin="value 1\n").stderr == "1 line: 1 answered, 0 failed\n"
+
+
+@pytest.mark.parametrize("options", [[], ["--jobs", "2"], ["--timeout", "50"]], ids=str)
+def test_a_line_without_an_end(adiff: Callable[..., Completed], options: list[str]) -> None:
+    done = adiff("batch", "/dev/zero", *options)
+    assert (done.returncode, json.loads(done.stdout)["error"]["message"]) == (1, "the line is too long")

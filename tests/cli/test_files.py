@@ -6,13 +6,17 @@ import io
 import os
 import pickle
 import struct
+import subprocess
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy
 import pytest
 from adiff.cli import files
 from adiff.parser.errors import AdiffError
+
+Completed = subprocess.CompletedProcess[str]
 
 
 def saved(path: Path, array: object) -> str:
@@ -233,3 +237,71 @@ def test_texts(tmp_path: Path) -> None:
         files.read_text(str(tmp_path))
     with pytest.raises(AdiffError, match="larger than 64 MiB"):
         files.read_text("/dev/zero")
+
+
+def header(descr: str, shape: str, data: bytes = b"", text: str = "") -> bytes:
+    text = text or f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text.encode() + data
+
+
+LIES = {
+    "negative": header("<f8", "(-3,)", bytes(64)),
+    "two negative": header("<f8", "(-3, -2)", bytes(64)),
+    "truth": header("<f8", "(True,)", bytes(64)),
+    "huge": header("<f8", "(10000000000000000000000,)", bytes(64)),
+    "huge and empty": header("<f8", "(0, 10000000000000000000000)", bytes(64)),
+    "too big and empty": header("<f8", "(0, 4611686018427387904, 4)", bytes(64)),
+    "70 dimensions": header("<f8", str((1,) * 70), bytes(64)),
+    "truncated": header("<f8", "(3,)", bytes(20)),
+    "no bytes": header("|V0", "(3,)"),
+    "no characters": header("<U0", "(3,)"),
+    "broken text": header("", "", text="{'descr': '<f8', 'fort"),
+    "deep text": header("", "", text="(" * 5000),
+    "an expression": header("<f8", "(2,)*10**9", bytes(64)),
+    "no dtype": header("nonsense", "(2,)", bytes(64)),
+}
+
+
+@pytest.mark.parametrize("content", LIES.values(), ids=LIES)
+def test_headers_that_lie(adiff: Callable[..., Completed], folder: Path, content: bytes) -> None:
+    (folder / "lie.npy").write_bytes(content)
+    with zipfile.ZipFile(folder / "lie.npz", "w") as archive:
+        archive.writestr("a.npy", content)
+    for name in ("lie.npy", "lie.npz"):
+        done = adiff("value", "x", "--at", f"x=@{name}")
+        assert (done.returncode, done.stdout) == (4, "")
+        assert name in done.stderr
+
+
+def test_an_archive_that_unpacks_to_gigabytes(adiff: Callable[..., Completed], folder: Path) -> None:
+    with zipfile.ZipFile(folder / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.npy", header("<f8", "(1000000000,)", bytes(10_000)))
+    content = bytearray((folder / "bomb.npz").read_bytes())
+    directory = content.rfind(b"PK\x01\x02")
+    content[directory + 24 : directory + 28] = struct.pack("<I", 2**32 - 2)  # the size that it says it unpacks to
+    (folder / "bomb.npz").write_bytes(content)
+    done = adiff("value", "x", "--at", "x=@bomb.npz")
+    assert (done.returncode, "bytes unpack to 4294967294" in done.stderr) == (4, True)
+    done = adiff("value", "x", "--at", "x=@data.npz:second", "--max-memory", "1M")
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("variables", "arguments", "status"),
+    [
+        ({"COLUMNS": "²"}, ["value", "[1, 2]", "--format", "table"], 0),
+        ({"COLUMNS": "9" * 20}, ["grad", "--help"], 0),
+        ({"COLUMNS": "9" * 5000}, ["value", "[1, 2]", "--format", "table"], 0),
+        ({"LINES": "²", "TERMINAL_WIDTH": "abc"}, ["grad", "--help"], 0),
+        ({"_ADIFF_COMPLETE": "complete_bash"}, ["value", "1"], 0),
+        ({"_ADIFF_COMPLETE": "complete_bash", "COMP_WORDS": "adiff gr", "COMP_CWORD": "x"}, ["value", "1"], 0),
+        ({"PYTHONIOENCODING": "idna"}, ["value", "1"], 0),
+        ({"PYTHONIOENCODING": "undefined"}, ["value", "'ü"], 3),
+    ],
+)
+def test_variables_without_sense(
+    started: Callable[..., Completed], variables: dict[str, str], arguments: list[str], status: int
+) -> None:
+    done = started(*arguments, **variables)
+    assert done.returncode == status
+    assert done.stdout or done.stderr
