@@ -55,7 +55,6 @@ class Code:
         self.pending: dict[Var, Group] = {}
         self.stacks: dict[Stack, Buffer] = {}
         self.hits: dict[int, str] = {}
-        self.collected: dict[Any, str] = {}  # the sums of what statements of a loop add to one element
         self.constants: list[Any] = []
         self.inline: set[Var] = set()  # numbers that become a part of the line that reads them
         self.within: set[Var] = set()  # indices that are known to lie within the axis

@@ -61,23 +61,9 @@ def interval_of(function: Any, *pairs: Interval) -> Interval:
     return min(corners), max(corners)
 
 
-def linear_form(builder: Builder, x: Any, depth: int = 4) -> dict[Any, int]:
-    """An integer as a sum of multiples of variables, and of a number (under None)."""
-    if x.__class__ is not Var:
-        return {None: int(x)}
-    made = builder.definitions.get(x) if depth and not x.shape else None
-    if made is not None and x.kind == INT and made.row.name in ("add", "subtract", "multiply"):
-        a, b = [linear_form(builder, part, depth - 1) for part in made.inputs]
-        if made.row.name != "multiply":
-            return combined(a, b, 1 if made.row.name == "add" else -1)
-        if a.keys() == {None}:
-            a, b = b, a
-        if b.keys() == {None}:
-            return {key: value * b[None] for key, value in a.items() if value or key is None}
-    return {None: 0, x: 1}
-
-
-def combined(a: dict[Any, int], b: dict[Any, int], sign: int) -> dict[Any, int]:
-    """The form of a sum, or of a difference."""
-    found = {key: a.get(key, 0) + sign * b.get(key, 0) for key in a | b}
-    return {key: value for key, value in found.items() if value or key is None}
+def offset(builder: Builder, x: Var) -> tuple[Var, int]:
+    """An integer as a variable and a number that is added to it."""
+    made = builder.definitions.get(x)
+    if made is not None and made.row.name in ("add", "subtract") and made.inputs[1].__class__ is int:
+        return made.inputs[0], made.inputs[1] if made.row.name == "add" else -made.inputs[1]
+    return x, 0

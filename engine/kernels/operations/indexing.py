@@ -12,7 +12,7 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor
 from ..ir import BOOL, INT, Unsupported, Var
 from ..symbols import Sym, as_index
-from .bounds import linear_form
+from .bounds import offset
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,9 +120,9 @@ def window_of(builder: Builder, start: Any, stop: Any) -> Any:
     """The places of a slice that begins where data say and has a known length, or None."""
     if not start.__class__ is stop.__class__ is Sym or not start.kind == stop.kind == INT:
         return None
-    first, last = linear_form(builder, start.var), linear_form(builder, stop.var)
-    length = last.pop(None, 0) - first.pop(None, 0)
-    if first != last or length < 1:
+    (base, first), (other, last) = offset(builder, start.var), offset(builder, stop.var)
+    length = last - first
+    if base is not other or length < 1:
         return None
     builder.check(OPERATORS.greater_equal(start, 0))  # taking the rows looks at the end
     steps = builder.sym(builder.emit(OPERATORS.ramp, (0, 1), {"num": length}, [INT], [(length,)])[0])
