@@ -214,7 +214,7 @@ class Adjoint:
             for (_, _, after, _), g in constant:
                 inner.add(replay.at(after), g)
             inner.sweep(body[start:])
-            after_heads = [self.taken(inner, names[phi], phi) for phi, _, _, _ in active]
+            after_heads = [builder.operand(inner.current(names[phi])) for phi, _, _, _ in active]
             after_sums = [builder.operand(inner.current(x)) for x in threaded]
         stmt.body[:0] = puts
         stmt.stacks += [put.stack for put in puts]
@@ -223,11 +223,3 @@ class Adjoint:
         trips = Var(INT, (), "trips")
         builder.block.append(Loop(position, last, -1, -1, [], True, carried, body, None, counter, trips, [], stmt.site))
         return outs
-
-    def taken(self, inner: Adjoint, head: Any, phi: Var) -> Any:
-        """The cotangent of a phi at the head of an iteration, as an operand."""
-        found = inner.cotangents.pop(head, None) if head.__class__ is Var else None
-        return self.builder.operand(zeros(self.builder, phi.shape) if found is None else found)
-
-
-__all__ = ["Adjoint"]

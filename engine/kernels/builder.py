@@ -16,7 +16,7 @@ from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .ir import BOOL, FLOAT, INT, Apply, Check, Constant, Flag, SingularPoint, Unsupported, Var, kind_of
-from .symbols import NUMBERS, Sym, frozen
+from .symbols import NUMBERS, Sym, frozen, kind_of_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -162,6 +162,14 @@ class Builder:
             self.preamble.append(made)
             self.constants[key] = (value, out)
         return self.constants[key][1]
+
+    def full(self, value: Any, shape: tuple[int, ...]) -> Any:
+        """A number everywhere in a shape, as a symbol; the number itself for the shape ()."""
+        return self.sym(self.uniform(value, kind_of_number(value), shape)) if shape else value
+
+    def zero(self, kind: str, shape: tuple[int, ...]) -> Any:
+        """An operand in the place of a value that is never read."""
+        return self.operand(self.full({FLOAT: 0.0, INT: 0, BOOL: False}[kind], shape))
 
     def number_in(self, x: Sym) -> Any:
         """The number that a symbol is everywhere, or None."""
@@ -330,6 +338,3 @@ def plain_product(op: Operation, attributes: dict[str, Any]) -> tuple[Operation,
 
 def is_count(x: Any) -> bool:
     return x.__class__ is Sym and (x.dtype is WEAK_COUNT or x.dtype is WEAK_INT)
-
-
-__all__ = ["Builder", "Scope"]

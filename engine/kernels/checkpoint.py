@@ -22,7 +22,7 @@ A. Griewank and A. Walther, Algorithm 799: revolve, ACM Transactions on Mathemat
 from __future__ import annotations
 
 from ..core.tensor import OPERATORS
-from .ir import BOOL, FLOAT, INT, Loop, Var
+from .ir import FLOAT, INT, Loop, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 LEAST_STATES, MOST_STATES = 8, 4000
 # Iterations in a block, if there is room: passing from block to block takes time as well.
 SHORT = 512
-ZERO = {FLOAT: 0.0, INT: 0, BOOL: False}
 
 
 class Schedule:
@@ -74,7 +73,7 @@ class Schedule:
         initial = {phi: x for phi, x, _, _ in stmt.carried}
         rows = [sym(builder.uniform(0, INT, (self.slots + 1,)))]
         for phi in self.state:
-            empty = builder.uniform(ZERO[phi.kind], phi.kind, (self.slots + 1, *phi.shape))
+            empty = builder.zero(phi.kind, (self.slots + 1, *phi.shape))
             rows.append(put(sym(empty), 0, sym(initial[phi])))
 
         def block(top: Any, end: Any, *more: Any) -> list[Any]:
@@ -122,8 +121,8 @@ class Schedule:
         for phi, _, after, _ in stmt.carried:
             if not self.fixed(phi, after):
                 phis.append(phi)
-                zero = builder.uniform(ZERO[phi.kind], phi.kind, phi.shape) if phi.shape else ZERO[phi.kind]
-                carried.append((names[phi], initial.get(phi, zero), replay.at(after), Var(phi.kind, phi.shape, "x")))
+                first = initial.get(phi, builder.zero(phi.kind, phi.shape))
+                carried.append((names[phi], first, replay.at(after), Var(phi.kind, phi.shape, "x")))
         ends = [builder.operand(x) for x in (start, stop)]
         position, trips = Var(INT, (), "position"), Var(INT, (), "trips")
         builder.block.append(Loop(number, *ends, 1, [], True, carried, body, None, position, trips, [], stmt.site))
@@ -174,6 +173,3 @@ def put(rows: Any, k: Any, values: Any) -> Any:
 def quotient(x: Any, y: Any) -> Any:
     """x / y, rounded up."""
     return OPERATORS.floor_divide(x + (y - 1), y)
-
-
-__all__ = ["Schedule"]

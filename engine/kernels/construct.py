@@ -122,13 +122,13 @@ class Construction:
     def layout(self, found: Any) -> Any:
         """A structure with leaves for its symbols."""
         cls = found.__class__
-        if cls is Sym:
+        if cls is Sym or (cls is Tensor and found.dtype.kind in "fib"):
             return Leaf(self.result(found), found.dtype)
         if cls is dict:
             return {key: self.layout(x) for key, x in found.items()}
         if cls in (list, tuple):
             return cls([self.layout(x) for x in found])
-        if cls in (float, int, bool, str, Tensor) or found is None:
+        if cls in (float, int, bool, str) or found is None:
             return found
         raise Unsupported(f"a result that is {describe(found)}")
 
@@ -166,12 +166,12 @@ class Construction:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def grad(self, y: Any) -> None:
-        self.made.derived = self.results_of(self.gradients(y, ones(self.builder, y)))
+        self.made.derived = self.results_of(self.gradients(y, self.ones(y)))
 
     def vjp(self, y: Any) -> None:
         shape = self.request.cotangent
         if shape is None:
-            seed = ones(self.builder, y)
+            seed = self.ones(y)
         else:
             if shape != shape_of(y):
                 raise Unsupported("a cotangent of another shape than the value")
@@ -180,6 +180,10 @@ class Construction:
 
     def gradients(self, y: Any, seed: Any) -> list[Any]:
         return gradients(self.builder, list(self.builder.block), y, self.sources, seed)
+
+    def ones(self, y: Any) -> Any:
+        """The seed of a gradient: the elements of a value are summed."""
+        return self.builder.full(1.0, shape_of(y))
 
     def results_of(self, found: Sequence[Any]) -> list[int | None]:
         return [self.result(x) for x in found]
@@ -209,7 +213,7 @@ class Construction:
         self.results[:] = [replay.at(x) for x in self.results]
 
     def hvp(self, y: Any) -> None:
-        found = self.gradients(scalar(y), ones(self.builder, y))
+        found = self.gradients(scalar(y), self.ones(y))
         side = self.side()
         forward = Tangent(self.builder, side, self.directions())
         forward.block(side)
@@ -222,7 +226,7 @@ class Construction:
         self.made.derived = self.results_of([*values, *products])
 
     def hessian(self, y: Any) -> None:
-        found = self.gradients(scalar(y), ones(self.builder, y))
+        found = self.gradients(scalar(y), self.ones(y))
         self.rows([g for g in found if g.__class__ is Sym], found)
 
     def rows(self, varying: list[Sym], gradients: list[Any]) -> None:
@@ -265,14 +269,6 @@ class Construction:
         return tables(self.builder, y.size, [x.size for x in self.sources], row)
 
 
-def ones(builder: Builder, y: Any) -> Any:
-    """The seed of a gradient: the elements of a value are summed."""
-    shape = shape_of(y)
-    if not shape:
-        return 1.0
-    return builder.sym(builder.emit(OPERATORS.broadcast_to, (1.0,), {"shape": shape}, [FLOAT], [shape])[0])
-
-
 def scalar(y: Any) -> Any:
     """A value whose second derivatives are asked for. Raises Unsupported for a tensor: the tape refuses it in words."""
     if shape_of(y):
@@ -311,6 +307,3 @@ def numeric(result: Any) -> tuple[Any, str | None]:
     for leaf in leaves:
         total = total + (OPERATORS.sum_to(leaf, shape=()) if shape_of(leaf) else leaf)
     return total, result.__class__.__name__
-
-
-__all__ = ["Constructed", "Construction"]

@@ -14,6 +14,8 @@ The one kind of memory that statements share is a `Stack`, on which a loop puts 
 
 from __future__ import annotations
 
+from math import prod
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,27 +77,16 @@ class Var:
 
     @property
     def size(self) -> int:
-        total = 1
-        for n in self.shape:
-            total *= n
-        return total
+        return prod(self.shape)
 
     def __repr__(self) -> str:
         return self.name if not self.shape else f"{self.name}{list(self.shape)}"
 
 
-class Stack:
+class Stack(Var):
     """Memory that holds one value of a shape for each iteration of a loop: put by one loop, read by another."""
 
-    __slots__ = ("kind", "name", "shape")
-
-    def __init__(self, kind: str, shape: tuple[int, ...] = (), hint: str = "heads") -> None:
-        Var.count += 1
-        self.kind = kind
-        self.shape = shape
-        self.name = f"{hint}_{Var.count}"
-
-    __repr__ = Var.__repr__
+    __slots__ = ()
 
 
 class Stmt:

@@ -134,17 +134,14 @@ class Kernels:
 
     def find(self, point: Mapping[str, Any], request: Request) -> Compiled:
         """The kernel, which is made if it must be. Raises Unsupported, with the reason."""
-        found = self.kept(point, request)
-        if found is not None:
-            return found
         for _ in range(MOST_KNOWN):
+            found = self.kept(point, request)
+            if found is not None:
+                return found
             inputs = self.inputs(point, request)
             key = self.key(inputs, request)
             if key in self.refused:
                 raise self.refused[key]
-            found = self.made.get(key) or self.loaded(key, inputs, request)
-            if found is not None:
-                return found
             from .trace import NeedsValue
 
             try:
@@ -205,6 +202,3 @@ def emitted_source(
     if sum(1 for _ in walk(made.kernel.body)) > MOST_STATEMENTS:
         raise Unsupported("a program of which the kernel would be too large")
     return made, emit(made.kernel)
-
-
-__all__ = ["MOST_KNOWN", "Compiled", "Kernels", "compiled_source", "emitted_source"]

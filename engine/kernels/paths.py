@@ -138,6 +138,3 @@ class Masks(Replay):
         STATE.site = saved
         for out in stmt.outs:
             self.masks[out] = joined
-
-
-__all__ = ["Masks", "Reach", "runs_at_least_once", "varied"]

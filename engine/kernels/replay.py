@@ -162,6 +162,3 @@ class Replay:
     def more_stacks(self, stmt: Loop) -> list[Stack]:
         """The stacks on which the companions of what a loop puts are put."""
         return []
-
-
-__all__ = ["Replay"]

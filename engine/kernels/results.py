@@ -47,10 +47,6 @@ def plain_layout(value: Any) -> Any:
     cls = value.__class__
     if cls is Leaf:
         return "leaf", value.number, value.dtype.name, value.dtype.weak
-    if cls is Tensor:
-        if not hasattr(value.value, "tobytes"):
-            return "known", value.value
-        return "tensor", value.dtype.name, value.dtype.weak, value.shape, value.value.tobytes()
     if cls is dict:
         return ("dict", *[(key, plain_layout(x)) for key, x in value.items()])
     if cls in (list, tuple):
@@ -83,11 +79,6 @@ class Found:
             return Tensor(found, dtype_of(name, weak))
         if kind == "known":
             return rest[0]
-        if kind == "tensor":
-            name, weak, shape, content = rest
-            import numpy as np
-
-            return Tensor(np.frombuffer(content, name).reshape(shape).copy(), dtype_of(name, weak))
         if kind == "dict":
             return {key: self.read(x) for key, x in rest}
         items = [self.read(x) for x in rest]
@@ -132,6 +123,3 @@ class Found:
 
 def dtype_of(name: str, weak: bool) -> DType:
     return WEAK.get(STRONG[name], STRONG[name]) if weak else STRONG[name]
-
-
-__all__ = ["Found", "Leaf", "facts_of"]

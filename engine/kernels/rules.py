@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..autodiff import pullback as on_values
 from ..autodiff.pushforward import pushforward as pushforward_of_values
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, shape_of
+from ..core.tensor import shape_of
 from .ir import FLOAT, Var
 from .symbols import Sym
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 def zeros(builder: Builder, shape: tuple[int, ...]) -> Any:
     """Zeros of a shape: 0.0 for a number."""
-    if not shape:
-        return 0.0
-    return builder.sym(builder.emit(OPERATORS.broadcast_to, (0.0,), {"shape": shape}, [FLOAT], [shape])[0])
+    return builder.full(0.0, shape)
 
 
 def is_zero(x: Any) -> bool:
@@ -90,6 +88,3 @@ def transposed(
     if not several:
         return found[0]
     return tuple([zeros(builder, shape_of(part)) if c is None else c for part, c in zip(outputs, found)])
-
-
-__all__ = ["is_zero", "pullback", "pushforward", "zeros"]

@@ -17,11 +17,16 @@ if TYPE_CHECKING:
 
 
 class Chains:
-    """Which carried values are sums: `uses` counts how often each variable is read, `made` has the statements that define them."""
+    """Which carried values are sums. `uses` counts how often each variable of a block is read, `made` has the statements that
+    define them."""
 
-    def __init__(self, made: dict[Var, Stmt], uses: Counter[Var]) -> None:
-        self.made = made
-        self.uses = uses
+    def __init__(self, block: Block) -> None:
+        self.made: dict[Var, Stmt] = {}
+        self.uses: Counter[Var] = Counter()
+        for stmt in walk(block):
+            self.made.update((x, stmt) for x in defined(stmt))
+            self.uses.update(operands(stmt))
+            self.uses.update(ends(stmt))
 
     def adds(self, x: Any, phi: Var) -> bool:
         """Whether a value is a phi with something added to it, and the phi, and what lies between, are read for that alone."""
@@ -51,22 +56,7 @@ class Chains:
             self.uses[phi] += 1
 
 
-def count_uses(block: Block) -> tuple[dict[Var, Stmt], Counter[Var]]:
-    """The statements that define variables, and how often each variable is read, in a block and those inside it."""
-    made: dict[Var, Stmt] = {}
-    uses: Counter[Var] = Counter()
-    for stmt in walk(block):
-        made.update((x, stmt) for x in defined(stmt))
-        uses.update(operands(stmt))
-        uses.update(ends(stmt))
-    return made, uses
-
-
 def running_sums(loop: Any) -> set[Var]:
     """The phis of a loop that are sums: their cotangent is the same in every iteration."""
-    made, uses = count_uses([loop])
-    chains = Chains(made, uses)
+    chains = Chains([loop])
     return {phi for phi, _, after, _ in loop.carried if after is not phi and chains.adds(after, phi)}
-
-
-__all__ = ["running_sums"]

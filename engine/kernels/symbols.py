@@ -62,23 +62,19 @@ class Sym:
     def __index__(self) -> int:
         return self.builder.known(self)  # type: ignore[no-any-return]
 
-    __ceil__ = __index__
-
-    def as_static(self) -> Any:
-        return self.builder.known(self)
+    __ceil__ = as_static = elements = __index__
 
     def as_index(self) -> Any:
-        """As an index, or the indices of a row, which need not be known."""
-        return as_index(self)
+        """An integer symbol from one that counts: an integer, or the float of an integer that is differentiated."""
+        if self.kind != FLOAT or self.dtype is not WEAK_COUNT:
+            return self
+        return Sym(self.builder, self.builder.cast(self.var, INT), WEAK_INT)
 
     def within(self, size: int) -> Any:
         """As places of an axis: negative ones counted from the end, and checked."""
         from .operations import within
 
         return within(self.builder, self, size)
-
-    def elements(self) -> Any:
-        return self.builder.known(self)
 
     def __array__(self, *args: Any, **keywords: Any) -> Any:
         raise Unsupported("an operation that must know its operand before the program runs", STATE.site)
@@ -141,15 +137,3 @@ def frozen(x: Any) -> Any:
     if x.__class__ is Var or x is None or x is Ellipsis:
         return x
     return (x.__class__, x.tobytes() if hasattr(x, "tobytes") else repr(x))
-
-
-def as_index(sym: Any) -> Any:
-    """An integer symbol from one that counts: an integer, or the float of an integer that is differentiated."""
-    if sym.__class__ is Sym and sym.kind == FLOAT and sym.dtype is WEAK_COUNT:
-        return Sym(
-            sym.builder, sym.builder.emit(OPERATORS.cast, (sym.var,), {"dtype": "int64"}, [INT], [()])[0], WEAK_INT
-        )
-    return sym
-
-
-__all__ = ["NUMBERS", "Sym", "as_index", "frozen", "kind_of_number"]

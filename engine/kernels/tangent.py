@@ -6,7 +6,7 @@ Reverse sweeps are statements like others, so a tangent of a gradient's block is
 from __future__ import annotations
 
 from ..core.state import STATE
-from .ir import FLOAT, Apply, Get, Loop, Put, Stack, Var, defined, operands, walk
+from .ir import FLOAT, Apply, Get, Loop, Put, Stack, Var, defined, operands, walk, with_index
 from .paths import varied
 from .replay import Replay
 from .rules import pushforward, zeros
@@ -84,16 +84,13 @@ class Tangent(Replay):
         try:
             y = tuple([builder.sym(self.at(out)) for out in stmt.outs])
             inputs = tuple([builder.sym(self.at(x)) for x in stmt.inputs])
-            attributes = {name: self.replaced(value) for name, value in stmt.attributes.items()}
+            attributes = with_index(stmt.attributes, self.at)
             found = pushforward(builder, stmt.row, y if len(y) > 1 else y[0], inputs, attributes, moved)
         finally:
             STATE.site = saved
         if found is not None:
             parts = found if found.__class__ is tuple else (found,)
             self.tangents.update(zip(stmt.outs, map(builder.symbol, parts)))
-
-    def replaced(self, value: Any) -> Any:
-        return tuple([self.at(entry) for entry in value]) if value.__class__ is tuple else self.at(value)
 
     def put(self, stmt: Put) -> None:
         super().put(stmt)
@@ -115,6 +112,3 @@ class Tangent(Replay):
 
     def more_stacks(self, stmt: Loop) -> list[Stack]:
         return [self.tangents_of(stack) for stack in stmt.stacks if stack in self.varied]
-
-
-__all__ = ["Tangent"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.operands import as_operand
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, shape_of
+from ..core.tensor import OPERATORS, count, shape_of
 from .adjoint import Adjoint
 from .ir import FLOAT, INT, Apply, Loop, Unsupported, Var
 from .paths import varied
@@ -90,9 +90,7 @@ def hessian(builder: Builder, run: Function, leaves: Sequence[Any]) -> list[list
 
 def transposed_rows(rows: Any, start: int, source_shape: tuple[int, ...], shape: tuple[int, ...]) -> Any:
     """Derivatives by the elements of a source, which stand in rows from `start` on, as one array of shape + source_shape."""
-    size = 1
-    for n in source_shape:
-        size *= n
+    size = count(source_shape)
     part = OPERATORS.index(rows, index=(slice(start, start + size, 1),))
     return OPERATORS.reshape(OPERATORS.transpose(OPERATORS.reshape(part, shape=(size, -1))), shape=shape + source_shape)
 
@@ -152,6 +150,3 @@ def seeds(sources: Sequence[Var], direction: Any) -> dict[Var, Any]:
 def ramp(builder: Builder, start: int, count: int) -> Any:
     """start, start + 1, ... as floats."""
     return builder.sym(builder.emit(OPERATORS.ramp, (float(start), 1.0), {"num": count}, [FLOAT], [(count,)])[0])
-
-
-__all__ = ["along_directions", "gradients", "hessian", "jvp", "seeds", "tables", "value_and_gradients"]

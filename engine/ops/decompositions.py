@@ -133,7 +133,6 @@ def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: 
 
 triangular_solve_row = rule(
     "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
-    kernel=lambda k, a, b, lower, adjoint: k.triangular_system(a, b, lower, adjoint),
     domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
                  ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
     internal=True, doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
@@ -187,7 +186,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 cholesky_row = rule(
-    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", kernel=lambda k, x: k.cholesky(x),
+    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     distance=sides.determinant, inverts=True,
     doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",

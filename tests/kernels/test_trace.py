@@ -19,8 +19,8 @@ from adiff.engine.kernels.symbols import Sym
 from adiff.engine.kernels.trace import NeedsValue, Tracer
 from adiff.engine.plain import bind
 from legal import verify
-from test_samples import DECLINED as DECLINED_SAMPLES
-from test_samples import ROOT, SAMPLES, arguments
+from test_sample_programs import DECLINED as DECLINED_SAMPLES
+from test_sample_programs import ROOT, SAMPLES, arguments
 
 
 class Traced:

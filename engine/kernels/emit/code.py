@@ -63,7 +63,6 @@ class Code:
         for x in read + results:
             self.uses[x] = self.uses.get(x, 0) + 1
         self.state = State([])
-        self.narrow = False  # whether there are products of matrices whose rows are shorter than a vector or two
 
     # --- names and numbers ------------------------------------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from math import prod
 
 from ..ir import Apply, If, Loop, Var, defined, ends, free
 from .code import ROOM, State, reads
@@ -115,7 +114,7 @@ class Emitter(Statements):
         """Memory for what the iterations put; that of a conditional loop is doubled by the lines that are returned."""
         growing = []
         for stack in stmt.stacks:
-            name, size = self.new("stack"), prod(stack.shape)
+            name, size = self.new("stack"), stack.size
             self.stacks[stack] = Buffer(name, stack.kind, -1, writable=False)
             room = f"stack_of_{ROOM[stack.kind]}(run, {self.slot()}, {{}}{f' * {size}' if size != 1 else ''})"
             if stmt.index is None:

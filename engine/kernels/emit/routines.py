@@ -16,37 +16,20 @@ if TYPE_CHECKING:
     from .statements import Statements
 
 
-def memory(code: Statements, x: Var) -> Ref:
-    """New memory for a result."""
-    code.refs[x] = Ref(code.buffer(x), x.shape)
-    return code.refs[x]
-
-
-def on_matrices(code: Statements, stmt: Apply, out: Var) -> None:
-    """Call a function for each matrix of a batch: its arguments are places of the results and operands, memory to work in, sizes."""
-    name, inputs, n = stmt.row.name, list(stmt.inputs), stmt.inputs[0].shape[-1]
-    given = [code.in_memory(x, FLOAT) for x in inputs]
-    made = memory(code, out)
-    batch = out.shape[:-2]
-    columns = inputs[1].shape[-1] if len(inputs) > 1 else 0
-    nest = Nest(code, batch)
-    arguments = [f"{made.buffer.name}, {made.at(nest.index)}"]
-    for x, ref in zip(inputs, given):
-        arguments.append(f"{ref.buffer.name}, {ref.at(fitted(x.shape[:-2], nest.index))}")
-    if name == "solve":
-        arguments.append(code.buffer(Var(FLOAT, (n, n + columns))).name)
-    arguments.append(str(n))
-    if columns:
-        arguments.append(str(columns))
-    if name == "triangular_system":
-        arguments += [str(bool(stmt.attributes["lower"])), str(bool(stmt.attributes["adjoint"]))]
-    nest.stores += stop_if(f"{FUNCTIONS[name]}({', '.join(arguments)}) != 0")
+def solve(code: Statements, stmt: Apply, out: Var) -> None:
+    """Solve a system for each matrix of a batch: the arguments are places of the result and operands, memory to work in, sizes."""
+    (n, _), columns = stmt.inputs[0].shape[-2:], out.shape[-1]
+    refs = [code.in_memory(x, FLOAT) for x in stmt.inputs]
+    made = code.refs[out] = Ref(code.buffer(out), out.shape)
+    nest = Nest(code, out.shape[:-2])
+    places = [f"{made.buffer.name}, {made.at(nest.index)}"]
+    for x, ref in zip(stmt.inputs, refs):
+        places.append(f"{ref.buffer.name}, {ref.at(fitted(x.shape[:-2], nest.index))}")
+    table = code.buffer(Var(FLOAT, (n, n + columns))).name
+    nest.stores += stop_if(f"linear_solution({', '.join(places)}, {table}, {n}, {columns}) != 0")
     nest.emit()
 
 
-FUNCTIONS = {
-    "triangular_system": "triangular_solution", "cholesky": "cholesky_factor", "solve": "linear_solution",
-}  # fmt: skip
 SOURCES: dict[str, str] = {
     # The result is out of bounds where the exact one is. Exponents from 64 on matter where the base is -1, 0 or 1 alone.
     "integer_power": """
@@ -57,47 +40,6 @@ def integer_power(a, b):
             return 4611686018427387905
         result = result * a
     return result
-""",
-    "triangular_solution": """
-def triangular_solution(out, o, a, p, b, q, n, m, lower, adjoint):
-    down = lower != adjoint
-    for k in range(n):
-        i = k if down else n - 1 - k
-        pivot = a[p + i * n + i]
-        if pivot == 0.0:
-            return 1
-        for j in range(m):
-            out[o + i * m + j] = 0.0
-        for t in range(k):
-            other = t if down else n - 1 - t
-            factor = a[p + other * n + i] if adjoint else a[p + i * n + other]
-            for j in range(m):
-                out[o + i * m + j] += factor * out[o + other * m + j]
-        for j in range(m):
-            found = (b[q + i * m + j] - out[o + i * m + j]) / pivot
-            if not abs(found) < math.inf:
-                return 1
-            out[o + i * m + j] = found
-    return 0
-""",
-    "cholesky_factor": """
-def cholesky_factor(out, o, x, p, n):
-    for j in range(n):
-        for i in range(j):
-            out[o + i * n + j] = 0.0
-        rest = x[p + j * n + j]
-        for k in range(j):
-            rest -= out[o + j * n + k] * out[o + j * n + k]
-        if not 0.0 < rest < math.inf:
-            return 1
-        root = math.sqrt(rest)
-        out[o + j * n + j] = root
-        for i in range(j + 1, n):
-            total = (x[p + i * n + j] + x[p + j * n + i]) * 0.5
-            for k in range(j):
-                total -= out[o + i * n + k] * out[o + j * n + k]
-            out[o + i * n + j] = total / root
-    return 0
 """,
     "eliminated": """
 def eliminated(table, n, width):

@@ -9,7 +9,7 @@ from .code import LAZY
 from .memory import Affine, Ref, view
 from .nest import Nest, stop_if
 from .reductions import REDUCTIONS, Reductions
-from .routines import FUNCTIONS, on_matrices
+from .routines import solve
 from .scalars import BOUND, converted, is_elementwise, kind_of
 
 TYPE_CHECKING = False
@@ -166,13 +166,12 @@ class Statements(Reductions):
 
 
 ROWS: dict[str, Callable[[Any, Apply, Var], None]] = {
-    "contract": Statements.contract, "put_rows": Statements.put_rows,
+    "contract": Statements.contract, "solve": solve, "put_rows": Statements.put_rows,
     **dict.fromkeys(("index_update", "index_add"), Statements.update),
     **dict.fromkeys(("argmax", "argmin"), Statements.place_of_extremum),
     **dict.fromkeys(("concat", "stack", "pad_zeros"), Statements.joined),
     **dict.fromkeys(("cumsum_along", "cumprod_along", "linear_recurrence"), Statements.scan),
     **dict.fromkeys(REDUCTIONS, Statements.reduction), **dict.fromkeys(LAZY, Statements.element),
-    **dict.fromkeys(FUNCTIONS, on_matrices),
 }  # fmt: skip
 STATEMENTS: dict[Any, Callable[[Any, Any], None]] = {
     Apply: Statements.apply, Constant: lambda code, stmt: code.constant(stmt.out, stmt.values), Check: Statements.condition,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from itertools import product
 
-from ..ir import BOOL, INT, Var
+from ..ir import BOOL, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -61,6 +61,3 @@ def swept(block: Block, needed: set[Any]) -> Block:
             fields.carried = [entry for entry in fields.carried if entry[0] in needed]
             fields.stacks = [stack for stack in fields.stacks if stack in needed]
     return kept
-
-
-__all__ = ["dead_code"]

@@ -34,7 +34,7 @@ def itself(k: Vocabulary, x: Any) -> Any:
 MACROS: dict[str, Callable[..., Any]] = {
     "mean": Vocabulary.mean, "power": Vocabulary.power, "identity": itself, "positive": itself, "stop_gradient": itself,
     "contract": Vocabulary.contract,
-    "zeros_like": lambda k, x, dtype: k.full(0.0, x.shape), "ones_like": lambda k, x, dtype: k.full(1.0, x.shape),
+    "zeros_like": lambda k, x, dtype: k.builder.full(0.0, x.shape), "ones_like": lambda k, x, dtype: k.builder.full(1.0, x.shape),
 }  # fmt: skip
 # Rows that may need no statement once it does not matter on which sources a value depends.
 AGAIN = frozenset(
@@ -159,6 +159,3 @@ def expanded(op: Operation, operands: Sequence[Any], attributes: dict[str, Any])
     except AttributeError:
         raise Unsupported(f"the operation {op.name}", STATE.site) from None
     return [getattr(x, "shape", ()) for x in (found if found.__class__ is tuple else (found,))]
-
-
-__all__ = ["PRIMITIVE", "expand", "result_shapes"]

@@ -175,10 +175,6 @@ def take_rows(at: At, x: Any, indices: Any, axis: int) -> Any:
 
 def put_rows(at: At, x: Any, indices: Any, axis: int, size: int) -> Any:
     found = rows_of(indices, size)
-    if not found.shape:
-        shape = (*shape_of(x)[:axis], size, *shape_of(x)[axis:])
-        chosen = at.symbol(found) if found.__class__ is Var else found
-        return OPERATORS.index_scatter(x, shape=shape, index=(*(slice(None),) * axis, chosen))
     return at.again(x, indices=found) if found is not indices else None
 
 
@@ -195,5 +191,3 @@ FORMS: dict[str, Rule] = {
     "index": index, "index_scatter": index_scatter, "index_update": index_update, "index_add": index_add,
     "take_rows": take_rows, "put_rows": put_rows,
 }  # fmt: skip
-
-__all__ = ["FORMS"]

@@ -11,7 +11,7 @@ from ...core.operands import as_operand, counted
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor
 from ..ir import BOOL, INT, Unsupported, Var
-from ..symbols import Sym, as_index
+from ..symbols import Sym
 from .bounds import offset
 
 TYPE_CHECKING = False
@@ -63,7 +63,7 @@ def whole(shape: Shape) -> tuple[slice, ...]:
 
 def within(builder: Builder, i: Sym, size: int) -> Sym:
     """An integer symbol, or each of an array of them, as places of an axis: negative ones counted from the end. Checked."""
-    i = as_index(i)
+    i = i.as_index()
     if i.kind != INT:
         raise Unsupported(NO_INTEGER, STATE.site)
     low, high = builder.bounds.get(i.var, (-(2**63), 2**63))
@@ -107,7 +107,7 @@ def entries(builder: Builder, items: tuple[Any, ...]) -> list[Any]:
                 raise Unsupported(NO_INTEGER, STATE.site)
             found.append(item if item.ndim else int(item))
             continue
-        item = as_index(item)
+        item = item.as_index()
         if item.kind != INT:
             raise Unsupported(
                 "a mask that depends on data as an index" if item.kind == BOOL else NO_INTEGER, STATE.site

@@ -152,6 +152,3 @@ def joined_indices(builder: Builder, arrays: list[Any], sizes: list[int]) -> Any
 
 def tensor(x: Any) -> Any:
     return x if x.__class__ in (Sym, Tensor) else whole_tensor(x)
-
-
-__all__ = ["Selection", "fitted"]

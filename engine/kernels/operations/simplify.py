@@ -207,5 +207,3 @@ RULES: dict[str, Rule] = {
     "abs": lambda at, x: at.same(x) if x.kind == BOOL else None,
     **FORMS,
 }  # fmt: skip
-
-__all__ = ["simplified"]

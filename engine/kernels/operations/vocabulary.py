@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 
-from ...core.state import STATE
 from ...core.tensor import OPERATORS, count, shape_of
 from ...ops.matrix_scale import BITS
-from ..ir import BOOL, FLOAT, INT, PRODUCTS, If, Unsupported
+from ..ir import BOOL, FLOAT, INT, PRODUCTS, If
 from .shapes import axes_of, need
 
 TYPE_CHECKING = False
@@ -85,15 +84,6 @@ class Vocabulary:
         with self.builder.inside([]) as block:
             fill()
         self.builder.block.append(If(self.builder.operand(condition), [], block, []))
-
-    def full(self, value: Any, shape: tuple[int, ...]) -> Any:
-        """A number everywhere in a shape."""
-        if not shape:
-            return value
-        kind = BOOL if value.__class__ is bool else INT if value.__class__ is int else FLOAT
-        return self.builder.sym(
-            self.builder.emit(OPERATORS.broadcast_to, (value,), {"shape": shape}, [kind], [shape])[0]
-        )
 
     def places(self, size: int, rank: int = 1, axis: int = 0) -> Any:
         """0, 1, 2, ... along an axis of an array that is 1 along the others."""
@@ -192,7 +182,7 @@ class Vocabulary:
         if not floats or abs(b) > 8 or not float(2 * b).is_integer():
             return NotImplemented
         if b in (0, 1):
-            return a if b else self.full(1.0, shape_of(a))
+            return a if b else self.builder.full(1.0, shape_of(a))
         if b == 0.5:  # sqrt has other values at -0 and -inf
             return where(row("equal", a, -math.inf), math.inf, row("sqrt", row("unsigned", a)))
         if b == -0.5:
@@ -216,19 +206,11 @@ class Vocabulary:
                 fits = row("logical_or", fits, row("equal", largest, 0.0))
                 self.builder.check(row("all", fits))
 
-    def triangular_system(self, a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-        self.ordinary(a, b)
-        return self.primitive("triangular_system", a, b, lower=lower, adjoint=adjoint)
-
     def solve(self, a: Any, b: Any) -> Any:
         if len(b.shape) == 1:
             return row("index", self.solve(a, row("reshape", b, shape=(-1, 1))), index=(Ellipsis, 0))
         self.ordinary(a, b)
         return self.primitive("solve", a, b)
-
-    def cholesky(self, x: Any) -> Any:
-        self.ordinary(x)
-        return self.primitive("cholesky", x)
 
     def inv(self, x: Any) -> Any:
         rows, columns = [self.places(x.shape[-1], 2, axis) for axis in (0, 1)]
@@ -242,11 +224,10 @@ class Vocabulary:
 
         if x.shape[-1] == 2:
             found = at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0)
-        elif x.shape[-1] == 3:
+        else:
+            need(x.shape[-1] == 3)
             minors = [at(1, i) * at(2, k) - at(1, k) * at(2, i) for i, k in ((1, 2), (2, 0), (0, 1))]
             found = at(0, 0) * minors[0] + at(0, 1) * minors[1] + at(0, 2) * minors[2]
-        else:
-            raise Unsupported("the determinant of a matrix of more than 3 rows", STATE.site)
         fine = row("logical_and", row("isfinite", found), row("not_equal", found, 0.0))
         self.builder.check(row("all", fine))
         return found
@@ -290,7 +271,7 @@ class Vocabulary:
 
     def index_scatter(self, x: Any, shape: tuple[int, ...], index: Any) -> Any:
         kind = getattr(x, "kind", FLOAT)
-        zeros = self.full(0.0 if kind == FLOAT else 0, tuple(shape))
+        zeros = self.builder.full(0.0 if kind == FLOAT else 0, tuple(shape))
         found = row("index_update", zeros, x, index=index)
         self.builder.scattered[found.var] = (x, index)
         return found
@@ -335,6 +316,3 @@ class Vocabulary:
         places = self.places(num)
         found = row("cast", places, dtype="float64") * ((stop - start) / float(gaps)) + start
         return where(row("equal", places, num - 1), stop, found) if endpoint and num > 1 else found
-
-
-__all__ = ["Vocabulary"]

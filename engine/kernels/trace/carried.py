@@ -16,7 +16,7 @@ from ...program.core import UNSET
 from ..ir import INT, Loop, Unsupported, Var, kind_of
 from ..symbols import Sym
 from .containers import Heap, assigned_in, differing, holds_container, leaves_of, of_leaves
-from .values import BREAK, CONTINUE, RETURN, VALUE, Clash, Conflict, Frame, Maybe, common_dtype, same, zero
+from .values import BREAK, CONTINUE, RETURN, VALUE, Clash, Conflict, Frame, Maybe, common_dtype, same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -229,7 +229,7 @@ class Carrying:
                 dtype = x.dtype if x.__class__ is Sym else BOOL_DTYPE
                 kind, shape = kind_of(dtype), shape_of(x)
                 phi, out = Var(kind, shape), Var(kind, shape)
-                self.carried.append((phi, zero(self.t.builder, kind, shape), self.operand(x, kind), out))
+                self.carried.append((phi, self.t.builder.zero(kind, shape), self.operand(x, kind), out))
                 x = Sym(self.t.builder, out, dtype)
             outs.append(x)  # a number is the same in every iteration
         return of_leaves(form, iter(outs))
@@ -254,6 +254,3 @@ def dtypes_of(x: Any) -> list[Any]:
     found: list[Any] = []
     leaves_of(x, found)
     return [operand_dtype(leaf) for leaf in found]
-
-
-__all__ = ["LEFT", "Carrying"]

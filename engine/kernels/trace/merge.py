@@ -10,7 +10,7 @@ from ...program.core import UNSET
 from ..ir import Check, If, Unsupported, Var, kind_of
 from ..symbols import Sym
 from .containers import Heap, differing, leaves_of, of_leaves
-from .values import ERRORS, NOTHING, Clash, Conflict, Frame, Maybe, common_dtype, is_numeric, same, zero
+from .values import ERRORS, NOTHING, Clash, Conflict, Frame, Maybe, common_dtype, is_numeric, same
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Merge:
         return of_leaves(form, iter([self.half(leaf, way) if leaf.__class__ is Sym else leaf for leaf in leaves]))
 
     def half(self, x: Sym, way: int) -> Sym:
-        other = zero(self.builder, x.kind, x.shape)
+        other = self.builder.zero(x.kind, x.shape)
         return self.out(x.dtype, x.shape, *((other, x.var) if way else (x.var, other)))
 
     def number(self, a: Any, b: Any) -> Any:

@@ -6,7 +6,7 @@ from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import FLOAT64, INT64, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType
 from ...core.tensor import Tensor
 from ...eager.values import Function
-from ..ir import BOOL, FLOAT, INT, Unsupported, kind_of
+from ..ir import FLOAT, INT, Unsupported, kind_of
 from ..symbols import Sym
 
 TYPE_CHECKING = False
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...core.state import Site
-    from ..builder import Builder
 
 # How many items of a list, or iterations of a loop, are written out one by one.
 MOST_UNROLLED = 64
@@ -100,12 +99,6 @@ def common_dtype(a: DType, b: DType) -> DType:
     if INT in kinds:
         return WEAK_INT if weak else INT64
     return BOOL_DTYPE
-
-
-def zero(builder: Builder, kind: str, shape: tuple[int, ...]) -> Any:
-    """An operand in the place of a value that is never read."""
-    number = {FLOAT: 0.0, INT: 0, BOOL: False}[kind]
-    return builder.uniform(number, kind, shape) if shape else number
 
 
 def same(a: Any, b: Any) -> bool:
