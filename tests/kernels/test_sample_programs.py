@@ -25,10 +25,10 @@ DECLINED = {
     "complex_modulus": "complex",
     "custom_rule": "custom_gradient",
     "determinant": "the kernel stopped",  # at a singular matrix
-    "function_factory": "lbfgs_minimize",
+    "function_factory": "classes",
     "hessian_by_tapes": "a tape of the program",
     "iris_by_fit": "tf.numpy_random.seed",
-    "iris_by_lbfgs": "lbfgs_minimize",
+    "iris_by_lbfgs": "float32",
     "iris_by_loop": "float32",
     "lbfgs_packing": "Variables",
     "newton_root": "a tape of the program",
