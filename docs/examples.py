@@ -156,10 +156,11 @@ def tidy(text: str) -> str:
 
 def fresh_session(block: Block, session: Session) -> str:
     """A session block with what its commands really show."""
-    return "".join(
-        command + (shown if ANYTHING in shown else tidy(session.command(plain_command(command))))
-        for command, shown in steps(block.body)
-    )
+    fresh = ""
+    for command, shown in steps(block.body):
+        real = tidy(session.command(plain_command(command)))  # whose status an `echo $?` may show
+        fresh += command + (shown if ANYTHING in shown else real)
+    return fresh
 
 
 def expected_lines(program: str) -> list[str]:

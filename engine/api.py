@@ -19,7 +19,7 @@ from . import tier
 from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
-from .core.errors import listing, span_of
+from .core.errors import listing, span_of, span_of
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import RECORDERS, RUNNING, STATE
@@ -311,6 +311,7 @@ class Program:
         except AdiffError as error:
             if error.span is not None and error.span.source.library and STATE.outside.source is not None:
                 error.span = span_of(STATE.outside)  # of a function that the library handed out
+            explain_none(error)
             raise
         except RecursionError:
             raise AdiffError(
@@ -336,6 +337,15 @@ class Program:
                 lambda: Compiler(INTRINSICS, scalars, fast, stable).program(self.core)
             )
         return self._compiled[key]
+
+
+def explain_none(error: AdiffError) -> None:
+    """Say in the hint of an error that speaks of None why a gradient is None: the notice that says so stays unheard."""
+    reasons = [notice for notice in STATE.notices if notice.code == "N0502" and "is None" in notice.message]
+    if reasons and "None" in error.message:
+        span = span_of(reasons[-1].site)
+        where = "" if span is None else f" (in line {span.source.text.count(chr(10), 0, span.start) + 1})"
+        error.hint = reasons[-1].message + where
 
 
 def begin(options: dict[str, Any]) -> None:

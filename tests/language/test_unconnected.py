@@ -88,3 +88,19 @@ def test_unconnected_none_is_the_default_and_anything_else_is_refused(run: Runne
     tape = "x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = x * x\n"
     error = run.refused(tape + "t.gradient(y, x, unconnected_gradients='nothing')")
     assert error.code == "E0305"
+
+
+FAILING_AFTER = {  # a program that fails for a gradient that is None -> why it is so, which the error's hint says
+    "g * 2.0": "the source was not watched",
+    "print(g.numpy())": "the source was not watched",
+    "for q in g:\n    pass": "the source was not watched",
+    "w = tf.Variable(1.0)\nw.assign_sub(0.1*g)": "the source was not watched",
+}
+
+
+@pytest.mark.parametrize("line", FAILING_AFTER)
+def test_an_error_for_none_says_why_a_gradient_is_none(run: Runner, line: str) -> None:
+    text = f"x = tf.constant(1.0)\nwith tf.GradientTape() as t:\n    y = x*x\ng = t.gradient(y, x)\n{line}"
+    hint = run.refused(text).hint
+    assert FAILING_AFTER[line] in hint
+    assert hint.endswith("(in line 4)")
