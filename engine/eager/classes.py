@@ -6,6 +6,7 @@ What they hold is in dicts of their own, under the program's names: no attribute
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ..core.dispatch import apply
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
@@ -264,6 +265,16 @@ class Instance(Kind):
                 return x.call_method(name, [y for y in operands if y is not x] or operands[1:], {})
         if op.name in ("equal", "not_equal"):
             return (operands[0] is operands[1]) == (op.name == "equal")
+        if self.has("_operation"):  # of Keras' symbolic tensors: any row is a layer
+
+            def row(args: list[Any], keywords: dict[str, Any]) -> Any:
+                return (
+                    apply(op, tuple(args), attributes)
+                    if op.function is None
+                    else op.function(*args, **attributes or {})
+                )
+
+            return self.call_method("_operation", [Derived(op.name, row), *operands], {})
         hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if names else None
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
 

@@ -11,7 +11,7 @@ from ..kinds.access import hashable, iterate
 from ..ops.registry import NAMES
 from .classes import Instance
 from .operators import binary, compare, truth
-from .values import Generator, invoke
+from .values import invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def zip_(*xs: Any) -> Any:
 
 
 def settled(x: Any) -> Any:
-    """The items of `x`. Iterators over iterators would nest without end, so an iterator is run through first."""
-    return iter(collected(x)) if hasattr(x, "__next__") and x.__class__ is not Generator else iterate(x)
+    """The items of `x`. What zip and enumerate give would nest without end, and is run through first."""
+    return iter(collected(x)) if x.__class__ in (zip, enumerate) else iterate(x)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
