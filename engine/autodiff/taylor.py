@@ -15,6 +15,8 @@ from operator import mul
 from ...parser.errors import AdiffError
 from ..core.dispatch import apply, apply_scalar
 from ..core.operation import Operation
+from ..core.tensor import OPERATORS
+from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_ROWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,39 +68,6 @@ class Series:
         """Apply a row to inputs of which at least one is a series."""
         return apply_series(op, inputs, attributes)
 
-    def __add__(self, other: Any) -> Any:
-        return operator("add", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return operator("add", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return operator("subtract", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return operator("subtract", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return operator("multiply", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return operator("multiply", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return operator("divide", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return operator("divide", other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return operator("power", self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return operator("power", other, self)
-
-    def __neg__(self) -> Any:
-        return operator("negative", self)
-
     def text(self, representation: Any) -> str:
         """What a program makes of numbers as text has no series; where it only prints them nobody asks."""
         raise Unsupported
@@ -124,12 +93,6 @@ class Series:
 
     def __ge__(self, other: Any) -> bool:
         return head(self) >= head(other)
-
-
-def operator(name: str, *inputs: Any) -> Any:
-    from ..core.tensor import OPERATORS
-
-    return apply(OPERATORS[name], inputs, None)
 
 
 def head(x: Any) -> float:
@@ -171,7 +134,7 @@ def constant(value: float, *inputs: Any) -> Series:
 
 
 def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    recurrence = RECURRENCES.get(op.name)
+    recurrence = RECURRENCES.get(op)
     if recurrence is not None and not op.singular:
         return recurrence(*inputs)
     heads = tuple([head(x) for x in inputs])
@@ -181,9 +144,9 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
     if recurrence is not None:
         return recurrence(*inputs)
     kind = op.derivative
-    if op.name == "where_select":
+    if op is OPERATORS.where:
         return inputs[1] if heads[0] else inputs[2]
-    if op.name in ("identity", "positive"):
+    if op in (OPERATORS.identity, OPERATORS.positive):
         return inputs[0]
     value = evaluate(op, heads, attributes)
     if kind == "none":
@@ -365,15 +328,26 @@ def whole_power(a: Series, exponent: int) -> Series:
     return constant(1.0, a) if result is None else result
 
 
-RECURRENCES: dict[str, Callable[..., Any]] = {
-    "add": add,
-    "subtract": subtract,
-    "negative": negative,
-    "multiply": multiply,
-    "strong_multiply": multiply,
-    "divide": divide,
-    "power": power,
+RECURRENCES: dict[Operation, Callable[..., Any]] = {
+    OPERATOR_ROWS["+"]: add,
+    OPERATOR_ROWS["-"]: subtract,
+    OPERATOR_ROWS["*"]: multiply,
+    OPERATORS.strong_multiply: multiply,
+    OPERATOR_ROWS["/"]: divide,
+    OPERATOR_ROWS["**"]: power,
+    PREFIX_ROWS["-"]: negative,
 }
+
+
+def operator(row: Operation, turn: int = 1) -> Callable[..., Any]:
+    return lambda *operands: apply(row, operands[::turn], None)
+
+
+for _symbol, (_left, _right) in OPERATOR_METHODS.items():
+    if OPERATOR_ROWS[_symbol] in RECURRENCES:
+        setattr(Series, _left, operator(OPERATOR_ROWS[_symbol]))
+        setattr(Series, _right, operator(OPERATOR_ROWS[_symbol], -1))
+setattr(Series, "__neg__", operator(PREFIX_ROWS["-"]))  # noqa: B010
 
 
 # Nodes of the core program whose meaning needs tensors, tapes or containers of them.

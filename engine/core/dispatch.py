@@ -15,7 +15,7 @@ from .operands import NATIVE, SINGLES, as_operand, counts, describe, name_of, op
 from .state import RECORDERS, STATE
 from .tensor import Dual, Tensor
 from .wording import integer_division_by_zero
-from .wrapping import BOUNDS, tell_wrapped
+from .wrapping import tell_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ PYTHON = ("object", "NoneType", "ufunc", "literal", "to unpack", "()", "numpy", 
 PLACES = frozenset((int, slice))
 # Integers up to here are floats exactly.
 EXACT = 2**53
-# The operands of rows that stay real beside complex ones, of which they multiply or divide either part.
-REAL_BESIDE = {"multiply": (0, 1), "strong_multiply": (0, 1), "multiply_cotangents": (0, 1), "divide": (1,)}
 
 
 def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
@@ -116,7 +114,7 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
         if not dtype.weak:
             raise failure("E0401", f"{op.name} of integer tensors has no integer result", "write cast(x, float64)")
         dtype = STATE.weak_float
-    if dtype.__class__ is DType and dtype.kind == "i" and op.name in BOUNDS and value.__class__ is not int:
+    if dtype.__class__ is DType and dtype.kind == "i" and op.largest is not None and value.__class__ is not int:
         tell_wrapped(op, [x.value if x.__class__ is Tensor else x for x in inputs], attributes, value, dtype)
     if value.__class__ is tuple:
         dtypes: Any = dtype if isinstance(dtype, tuple) else (dtype,) * len(value)
@@ -163,7 +161,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
         scalar = op.scalar
         if native is not int and native is not bool:
             try:
-                kept = REAL_BESIDE.get(op.name, ()) if native is complex else ()
+                kept = op.real_beside if native is complex else ()
                 values = values[: op.skip] + [
                     float(v) if k in kept and v.__class__ is not complex else native(v)
                     for k, v in enumerate(values[op.skip :])
@@ -192,7 +190,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
             alone = scalars or computed.kind == "c"
             names = [name] * len(values)
             if computed.kind == "c":
-                for k in REAL_BESIDE.get(op.name, ()):
+                for k in op.real_beside:
                     if values[k].__class__ is not complex and getattr(values[k], "dtype", FLOAT64).kind != "c":
                         names[k] = REAL_PART[computed].name
             values = values[: op.skip] + [

@@ -80,9 +80,8 @@ def accept_hint(op: Operation, dtype: DType) -> str | None:
         return "take real(z), imag(z) or abs(z) first"
     if dtype.kind == "s":
         return "strings carry no numbers; see `adiff ops` for the string operations"
-    if op.name in ("bitwise_and", "bitwise_or") and dtype.kind == "f":
-        sign = "&" if op.name == "bitwise_and" else "|"
-        return f"{sign} binds tighter than comparisons: write (a > 0) {sign} (b > 0); for bits write cast(x, int64)"
+    if op.symbol in ("&", "|") and dtype.kind == "f":
+        return f"{op.symbol} binds tighter than comparisons: write (a > 0) {op.symbol} (b > 0); for bits write cast(x, int64)"
     if "i" in op.accepts:
         return "write cast(x, int64)"
     return "write cast(x, float64)"

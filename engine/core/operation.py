@@ -181,6 +181,11 @@ class Operation:
     # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
     # `kernel(k, x, **static)`.
     kernel: str | Rule | None = None
+    # The expression for integers if it is another one, and for truth values; a condition on integers at which the kernel is left.
+    integer: str = ""
+    truth: str = ""
+    refused: str = ""
+    keeps: bool = False  # no integer of the result is beyond the largest one among its last two inputs
     # What `derive` writes for it, in the language; else the kernel's code where that is arithmetic of other rows.
     formula: str = ""
 

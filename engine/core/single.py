@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
     from .operation import Operation
 
-# What NumPy computes in float32 itself, and rounds as IEEE 754 has it.
-EXACT = frozenset(("add", "subtract", "multiply", "divide", "negative", "positive", "strong_multiply"))
-# What means something else in another format: the array's formula has it.
-OF_FORMAT = frozenset(("nextafter", "nan_to_num", "binary_unit"))
 # Dtype rules by which a row of floats gives floats of the same dtype.
 KEEPING = frozenset(("arithmetic", "promote", "float", "first", "real"))
 # The largest integer up to which a float64 holds all.
@@ -76,9 +72,9 @@ def way_of(op: Operation) -> tuple[Any, bool, bool] | None:
     """The row's formula of numbers, whether NumPy computes it in float32, and whether it tells a truth; None for a row of
     other results, or without such a formula."""
     truth = op.dtype == "bool"
-    if op.scalar is None or op.skip or op.name in OF_FORMAT or not (truth or op.dtype in KEEPING):
+    if op.scalar is None or op.skip or op.by_format or not (truth or op.dtype in KEEPING):
         return None
-    return op.scalar, op.name in EXACT, truth
+    return op.scalar, op.exact, truth
 
 
 def applied(op: Operation, inputs: tuple[Any, ...]) -> Any:

@@ -11,27 +11,6 @@ if TYPE_CHECKING:
     from .dtypes import DType
     from .operation import Operation
 
-# How large a result can be, from the largest sizes of the inputs and the number of elements of the first: where that
-# fits, nothing need be computed twice.
-BOUNDS: dict[str, Any] = {
-    "add": lambda sizes, n: sizes[0] + sizes[1],
-    "subtract": lambda sizes, n: sizes[0] + sizes[1],
-    "multiply": lambda sizes, n: sizes[0] * sizes[1],
-    "square": lambda sizes, n: sizes[0] * sizes[0],
-    "power": lambda sizes, n: power_bound(sizes[0], sizes[1]),
-    "sum": lambda sizes, n: sizes[0] * n,
-    "cumsum_along": lambda sizes, n: sizes[0] * n,
-    "prod": lambda sizes, n: power_bound(sizes[0], n),
-    "cumprod_along": lambda sizes, n: power_bound(sizes[0], n),
-}
-
-
-def power_bound(base: float, exponent: float) -> float:
-    try:
-        return float(max(base, 1.0) ** exponent)
-    except OverflowError:
-        return float("inf")
-
 
 def tell_wrapped(op: Operation, values: list[Any], attributes: dict[str, Any] | None, value: Any, dtype: DType) -> None:
     """Say so if the integers of `value` are not those that the operation has: they differ by multiples of 2**bits."""
@@ -43,7 +22,7 @@ def tell_wrapped(op: Operation, values: list[Any], attributes: dict[str, Any] | 
     sizes = [max(abs(float(a.max())), abs(float(a.min()))) for a in arrays]
     unsigned = dtype.name[0] == "u"
     half = 2.0**dtype.bits if unsigned else 2.0 ** (dtype.bits - 1)
-    if BOUNDS[op.name](sizes, arrays[0].size) < half and not unsigned:
+    if op.largest and op.largest(sizes, arrays[0].size) < half and not unsigned:
         return
     with np.errstate(all="ignore"):
         exact = op.array(np, *[a.astype(float) for a in arrays], **(attributes or {}))  # type: ignore[misc]

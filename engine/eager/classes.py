@@ -11,6 +11,7 @@ from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..kinds.kind import Kind
+from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
 from .values import Context, Derived, Function, invoke
 
 TYPE_CHECKING = False
@@ -20,14 +21,8 @@ if TYPE_CHECKING:
 
 ABSENT: Any = type("Absent", (), {})()
 
-# The methods that stand for rows of the table: of the operand on the left, and of the one on the right.
-OF_ROWS = {
-    "add": ("__add__", "__radd__"), "subtract": ("__sub__", "__rsub__"), "multiply": ("__mul__", "__rmul__"),
-    "divide": ("__truediv__", "__rtruediv__"), "floor_divide": ("__floordiv__", "__rfloordiv__"),
-    "mod": ("__mod__", "__rmod__"), "power": ("__pow__", "__rpow__"), "matmul": ("__matmul__", "__rmatmul__"),
-    "equal": ("__eq__", "__eq__"), "less": ("__lt__", "__gt__"), "less_equal": ("__le__", "__ge__"),
-    "greater": ("__gt__", "__lt__"), "greater_equal": ("__ge__", "__le__"), "negative": ("__neg__", ""),
-}  # fmt: skip
+# Operators whose methods classes of a program cannot have.
+WITHOUT_METHODS = ("&", "|", "^")
 
 
 class Class:
@@ -254,17 +249,21 @@ class Instance(Kind):
 
     def operate(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """An operator by the method of that name, of the operand on the left or of that on the right."""
-        if op.name == "not_equal" and self.has("__eq__"):
+        if op is OPERATORS.not_equal and self.has("__eq__"):
             from .operators import truth
 
             return not truth(self.operate(OPERATORS.equal, inputs, attributes))
-        names = OF_ROWS.get(op.name, ())
+        names: tuple[str, ...] = ()
+        if op in PREFIX_ROWS.values():
+            names = (PREFIX_METHODS.get(op.symbol, ""), "")
+        elif op.symbol not in WITHOUT_METHODS:
+            names = OPERATOR_METHODS.get(op.symbol, ())
         operands = list(inputs)
         for name, x in zip(names, operands):
             if x.__class__ is Instance and x.has(name):
                 return x.call_method(name, [y for y in operands if y is not x] or operands[1:], {})
-        if op.name in ("equal", "not_equal"):
-            return (operands[0] is operands[1]) == (op.name == "equal")
+        if op.symbol in ("==", "!="):
+            return (operands[0] is operands[1]) == (op.symbol == "==")
         if self.has("_operation"):  # of Keras' symbolic tensors: any row is a layer
 
             def row(args: list[Any], keywords: dict[str, Any]) -> Any:

@@ -9,8 +9,9 @@ from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import Tensor
 from ..kinds.access import hashable
+from ..ops.registry import OPERATOR_ROWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ CONTAINERS = (list, tuple, dict)
 # The operators on integers whose results are integers, and integers that nobody minds.
 OF_INTEGERS = frozenset(("+", "-", "*", "//", "%"))
 SMALL = 1 << 62
-COMPARISONS = {"<": "less", "<=": "less_equal", ">": "greater", ">=": "greater_equal"}
 
 
 def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
@@ -194,7 +194,7 @@ def compare_sequences(symbol: str, x: Any, y: Any) -> bool:
     """Python's order of sequences: the first items that differ decide, then the length."""
     for a, b in zip(x, y):
         if not equal(a, b):
-            return truth(compare(OPERATORS[COMPARISONS[symbol]], symbol, a, b))
+            return truth(compare(OPERATOR_ROWS[symbol], symbol, a, b))
     lengths = (len(x) > len(y)) - (len(x) < len(y))
     return {"<": lengths < 0, "<=": lengths <= 0, ">": lengths > 0, ">=": lengths >= 0}[symbol]
 

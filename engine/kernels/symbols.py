@@ -10,6 +10,7 @@ from ..core.dtypes import WEAK_COUNT, WEAK_INT, DType
 from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_METHODS, PREFIX_ROWS
 from .ir import BOOL, FLOAT, INT, Unsupported, Var
 
 TYPE_CHECKING = False
@@ -103,23 +104,19 @@ class Sym:
         return OPERATORS.not_equal(self, other)
 
 
-def operator(row: str, swapped: bool = False) -> Any:
+def operator(row: Operation, swapped: bool = False) -> Any:
     def method(self: Sym, *other: Any) -> Any:
-        return OPERATORS[row](*((*other, self) if swapped else (self, *other)))
+        return row(*((*other, self) if swapped else (self, *other)))
 
     return method
 
 
-for _name, _row in {
-    "add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "floordiv": "floor_divide", "mod": "mod",
-    "pow": "power", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
-}.items():  # fmt: skip
-    setattr(Sym, f"__{_name}__", operator(_row))
-    setattr(Sym, f"__r{_name}__", operator(_row, True))
-for _name, _row in {
-    "neg": "negative", "invert": "invert", "abs": "abs", "lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal",
-}.items():  # fmt: skip
-    setattr(Sym, f"__{_name}__", operator(_row))
+for _symbol, (_left, _right) in OPERATOR_METHODS.items():
+    setattr(Sym, _left, operator(OPERATOR_ROWS[_symbol]))
+    if _right.startswith("__r"):
+        setattr(Sym, _right, operator(OPERATOR_ROWS[_symbol], True))
+for _symbol, _method in PREFIX_METHODS.items():
+    setattr(Sym, _method, operator(PREFIX_ROWS[_symbol]))
 
 
 def kind_of_number(x: Any) -> str:

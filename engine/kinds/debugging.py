@@ -6,13 +6,15 @@ from ..core.errors import failure
 from ..core.operands import as_operand, operand_dtype, plain, shape_text
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from ..ops.registry import NAMES
+from ..ops.registry import OPERATOR_ROWS
 from .kind import Kind, whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
+
+    from ..core.operation import Operation
 
 
 def failed(said: Any, what: str) -> Exception:
@@ -32,17 +34,17 @@ def require(name: str, holds: Any, said: Any, *sides: Any) -> None:
     raise failed(said, f"{name} does not hold for {shown}" + (f" at {shape_text(place)}" if place else ""))
 
 
-def comparing(row: str) -> Callable[..., None]:
+def comparing(row: Operation) -> Callable[..., None]:
     def check(x: Any, y: Any, message: Any = None, summarize: Any = None) -> None:
         x, y = as_operand(x), as_operand(y)
-        require(f"assert_{row}", NAMES[row](x, y), message, x, y)
+        require(f"assert_{row.name}", row(x, y), message, x, y)
 
     return check
 
 
-def against_zero(name: str, row: str) -> Callable[..., None]:
+def against_zero(name: str, row: Operation) -> Callable[..., None]:
     def check(x: Any, message: Any = None, summarize: Any = None) -> None:
-        require(f"assert_{name}", NAMES[row](as_operand(x), 0), message, as_operand(x))
+        require(f"assert_{name}", row(as_operand(x), 0), message, as_operand(x))
 
     return check
 
@@ -116,17 +118,11 @@ class TensorSpec(Kind):
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{f"debugging.assert_{OPERATOR_ROWS[symbol].name}": comparing(OPERATOR_ROWS[symbol]) for symbol in ("==", ">", ">=", "<", "<=")},
+    "debugging.assert_none_equal": comparing(OPERATOR_ROWS["!="]),
     **{
-        f"debugging.assert_{row}": comparing(row)
-        for row in ("equal", "greater", "greater_equal", "less", "less_equal")
-    },
-    "debugging.assert_none_equal": comparing("not_equal"),
-    **{
-        f"debugging.assert_{name}": against_zero(name, row)
-        for name, row in (
-            ("negative", "less"), ("positive", "greater"), ("non_negative", "greater_equal"),
-            ("non_positive", "less_equal"),
-        )
+        f"debugging.assert_{name}": against_zero(name, OPERATOR_ROWS[symbol])
+        for name, symbol in (("negative", "<"), ("positive", ">"), ("non_negative", ">="), ("non_positive", "<="))
     },
     "debugging.assert_near": near, "debugging.assert_all_finite": finite, "debugging.check_numerics": finite,
     "debugging.assert_rank": rank, "debugging.assert_rank_at_least": rank_at_least, "debugging.assert_shapes": shapes,

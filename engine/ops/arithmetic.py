@@ -55,11 +55,23 @@ def everywhere(value: Any) -> dict[str, Any]:
     return {"adiff": value, "tensorflow": value, "jax": value, "torch": value}
 
 
+# The product of two integers beyond which kernels are left: near the end of 64 bits.
+TOO_LARGE = "abs(float({0}) * float({1})) > 4.6e18"
+
+
+def power_bound(base: float, exponent: float) -> float:
+    try:
+        return float(max(base, 1.0) ** exponent)
+    except OverflowError:
+        return float("inf")
+
+
 add = elementwise(
     "add", "a, b", [1, 1],
     scalar=operator.add, array=lambda np, a, b: np.add(a, b), dtype="arithmetic",
     aliases="tf.math.add", accepts="bifcs", domain=[(-10, 10), (-10, 10)],
     kernel="({0} + {1})",
+    symbol="+", exact=True, largest=lambda sizes, n: sizes[0] + sizes[1],
     doc="Sum of two numbers or tensors: a + b.", example=("add(2, 3)", 5),
 )  # fmt: skip
 subtract = elementwise(
@@ -67,7 +79,7 @@ subtract = elementwise(
     scalar=operator.sub, array=lambda np, a, b: np.subtract(a, b), dtype="arithmetic",
     aliases="sub", domain=[(-10, 10), (-10, 10)],
     kernel="({0} - {1})",
-    doc="Difference: a - b.", example=("subtract(2, 3)", -1),
+    symbol="-", exact=True, largest=lambda sizes, n: sizes[0] + sizes[1], doc="Difference: a - b.", example=("subtract(2, 3)", -1),
 )  # fmt: skip
 
 
@@ -91,6 +103,7 @@ multiply = elementwise(
     scalar=operator.mul, array=array_product, dtype="arithmetic",
     aliases="mul", domain=[(-10, 10), (-10, 10)],
     kernel="({0} * {1})",
+    symbol="*", exact=True, real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE, largest=lambda sizes, n: sizes[0] * sizes[1],
     doc="Element-wise product: a * b.", example=("multiply(2, 3)", 6),
 )  # fmt: skip
 
@@ -114,7 +127,9 @@ strong_multiply = elementwise(
     ),
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     kernel="_strong({0}, {1})",
-    internal=True, doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
+    internal=True, exact=True, real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE,
+    largest=lambda sizes, n: sizes[0] * sizes[1],
+    doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
     formula="g*p",
 )  # fmt: skip
@@ -139,7 +154,8 @@ multiply_cotangents: Operation = elementwise(
     ),
     scalar=lambda g, c: g * c if g != 0 and c != 0 else 0.0, array=_strong_on_both_sides, dtype="arithmetic",
     domain=[(-10, 10), (-10, 10)], kernel="(_strong({0}, {1}) if {1} != 0.0 else 0.0)",
-    internal=True, doc="Product in which a zero on either side stays zero even beside inf or nan: of two cotangents.",
+    internal=True, real_beside=(0, 1),
+    doc="Product in which a zero on either side stays zero even beside inf or nan: of two cotangents.",
     example=("multiply_cotangents(inf, 0)", 0.0),
     formula="g*c",
 )  # fmt: skip
@@ -169,7 +185,8 @@ divide = elementwise(
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined"),
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=1),
     ],
-    distance=lambda a, b: b, doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
+    distance=lambda a, b: b, symbol="/", exact=True, real_beside=(1,),
+    doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
 
@@ -201,6 +218,7 @@ floor_divide = zero(
     aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)],
     kernel="_floor_divide({0}, {1})",
     singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
+    symbol="//", integer="({0} // {1})", refused="{1} == 0", keeps=True,
     doc="Quotient rounded down: a // b. Its derivative is 0 wherever it exists.", example=("floor_divide(7, 2)", 3),
 )  # fmt: skip
 mod = elementwise(
@@ -214,18 +232,19 @@ mod = elementwise(
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken"),
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken", input=1),
     ],
-    side=sides.whole_quotient, doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),
+    side=sides.whole_quotient, symbol="%", integer="({0} % {1})", refused="{1} == 0", keeps=True,
+    doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),
 )  # fmt: skip
 negative = elementwise(
     "negative", "x", [-1],
     scalar=operator.neg, array=lambda np, x: np.negative(x), dtype="arithmetic",
     kernel="(-{0})",
-    aliases="neg", domain=[(-10, 10)], doc="Minus x.", example=("negative(2)", -2),
+    aliases="neg", domain=[(-10, 10)], symbol="-", exact=True, keeps=True, doc="Minus x.", example=("negative(2)", -2),
 )  # fmt: skip
 positive = elementwise(
     "positive", "x", [1],
     scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
-    domain=[(-10, 10)], doc="Plus x: x itself.", example=("positive(2)", 2),
+    domain=[(-10, 10)], symbol="+", exact=True, keeps=True, doc="Plus x: x itself.", example=("positive(2)", 2),
     formula="x",
 )  # fmt: skip
 
@@ -324,7 +343,8 @@ power = elementwise(
             adiff=NAN, tensorflow=0.0, subgradients="no value", input=1,
         ),
     ],
-    distance=sides.base_from_zero, doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
+    distance=sides.base_from_zero, symbol="**", largest=lambda sizes, n: power_bound(sizes[0], sizes[1]),
+    doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
     example=("power(2, 10)", 1024),
 )  # fmt: skip
 
@@ -333,7 +353,7 @@ def _compare(name: str, sign: str, function: Any, aliases: str = "", accepts: st
     return no_tangent(
         name, "a, b", scalar=function, array=lambda np, a, b: function(a, b), dtype="bool", accepts=accepts,
         aliases=aliases, doc=f"Whether a {sign} b, element by element.", example=(f"{name}(1, 2)", function(1, 2)),
-        kernel=f"({{0}} {sign} {{1}})", reason="a comparison", domain=[(-1, 1), (-1, 1)],
+        symbol=sign, kernel=f"({{0}} {sign} {{1}})", reason="a comparison", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
@@ -345,31 +365,34 @@ equal = _compare("equal", "==", operator.eq, accepts="bifcs")
 not_equal = _compare("not_equal", "!=", operator.ne, accepts="bifcs")
 
 
-def _logical(name: str, doc: str, scalar: Any, example: bool, kernel: str) -> Operation:
+def _logical(name: str, doc: str, scalar: Any, example: bool, kernel: str, truth: str) -> Operation:
     return no_tangent(
         name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="bool", accepts="bif",
-        kernel=kernel, doc=doc, example=(f"{name}(True, False)", example), reason="logic", domain=[(-1, 1), (-1, 1)],
+        kernel=kernel, truth=truth, doc=doc, example=(f"{name}(True, False)", example), reason="logic", domain=[(-1, 1), (-1, 1)],
     )  # fmt: skip
 
 
 logical_and = _logical(
-    "logical_and", "Whether both are true.", lambda a, b: bool(a) and bool(b), False, "({0} and {1})"
+    "logical_and", "Whether both are true.", lambda a, b: bool(a) and bool(b), False, "({0} and {1})", "({0} & {1})"
 )
-logical_or = _logical("logical_or", "Whether either is true.", lambda a, b: bool(a) or bool(b), True, "({0} or {1})")
+logical_or = _logical(
+    "logical_or", "Whether either is true.", lambda a, b: bool(a) or bool(b), True, "({0} or {1})", "({0} | {1})"
+)
 logical_xor = _logical(
-    "logical_xor", "Whether exactly one is true.", lambda a, b: bool(a) != bool(b), True, "({0} != {1})"
+    "logical_xor", "Whether exactly one is true.", lambda a, b: bool(a) != bool(b), True, "({0} != {1})", "({0} != {1})"
 )
 logical_not = no_tangent(
     "logical_not", "x", scalar=operator.not_, array=lambda np, x: np.logical_not(x), dtype="bool", accepts="bif",
     kernel="(not {0})",
-    doc="Whether x is false.", example=("logical_not(True)", False), reason="logic", domain=[(-1, 1)],
+    truth="(not {0})", doc="Whether x is false.", example=("logical_not(True)", False), reason="logic", domain=[(-1, 1)],
 )  # fmt: skip
 
 
 def _bitwise(name: str, sign: str, function: Any, example: int) -> Operation:
     return no_tangent(
         name, "a, b", scalar=function, array=lambda np, a, b: function(a, b), dtype="promote", accepts="bi",
-        kernel=f"({{0}} {sign} {{1}})", doc=f"Bitwise a {sign} b on integers; logical on booleans.",
+        symbol=sign, kernel=f"({{0}} {sign} {{1}})", integer=f"({{0}} {sign} {{1}})",
+        truth=f"({{0}} {'!=' if sign == '^' else sign} {{1}})", doc=f"Bitwise a {sign} b on integers; logical on booleans.",
         example=(f"{name}(6, 3)", example), reason="bits",
     )  # fmt: skip
 
@@ -391,17 +414,21 @@ def _shift(a: int, b: int) -> int:
 
 left_shift = no_tangent(
     "left_shift", "a, b", scalar=_shift, array=lambda np, a, b: np.left_shift(a, b), accepts="bi", kernel="({0} << {1})",
+    symbol="<<", integer="({0} << {1})",
+    refused="not (0 <= {1} < 62 and abs({0}) <= (4611686018427387904 >> {1}))",
     doc="a << b on integers.", example=("left_shift(3, 2)", 12), reason="bits",
 )  # fmt: skip
 right_shift = no_tangent(
     "right_shift", "a, b", scalar=operator.rshift, array=lambda np, a, b: np.right_shift(a, b), accepts="bi",
     kernel="({0} >> {1})",
+    symbol=">>", integer="({0} >> ({1} if {1} < 63 else 63))", refused="{1} < 0",
     doc="a >> b on integers.", example=("right_shift(12, 2)", 3), reason="bits",
 )  # fmt: skip
 invert = no_tangent(
     "invert", "x", scalar=lambda x: (not x) if x.__class__ is bool else ~x, array=lambda np, x: np.invert(x),
     accepts="bi", kernel="(-1 - {0})",
-    aliases="bitwise_not", doc="Bitwise not on integers; logical not on booleans: ~x.", example=("invert(5)", -6),
+    aliases="bitwise_not", symbol="~", integer="(-1 - {0})", truth="(not {0})",
+    doc="Bitwise not on integers; logical not on booleans: ~x.", example=("invert(5)", -6),
     reason="bits",
 )  # fmt: skip
 
@@ -415,7 +442,7 @@ where_select = linear(
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
     accepts="bifcs",
     kernel="({1} if {0} else {2})",
-    internal=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
+    internal=True, keeps=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
 )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from ..core.operation import Singular, elementwise
+from ..core.operation import Singular, composite, elementwise
 from . import sides
 from .arithmetic import (
     INF,
@@ -85,6 +85,11 @@ log = elementwise(
     kernel="math.log({0})",
     singular=_log_singular("log"), distance=sides.from_zero, doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
+log_to_base = composite(
+    "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), domain=[(0.1, 10), (2, 5)],
+    internal=True, doc="The logarithm to a base: log(x, base).", example=("log_to_base(8.0, 2.0)", 3.0),
+)  # fmt: skip
+log.longer = log_to_base
 log2 = elementwise(
     "log2", "x", [lambda y, x: divide(1.0 / LN2, x)],
     scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
@@ -132,6 +137,7 @@ square = elementwise(
     "square", "x", [lambda y, x: x * 2],
     scalar=lambda x: x * x, array=_square, dtype="arithmetic", domain=[(-10, 10)],
     kernel="({0} * {0})",
+    integer="({0} * {0})", refused="abs({0}) > 2147483648", largest=lambda sizes, n: sizes[0] * sizes[0],
     doc="x squared.", example=("square(3)", 9),
 )  # fmt: skip
 sqrt = elementwise(

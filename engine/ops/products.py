@@ -156,7 +156,7 @@ matmul: Operation = multilinear(
         ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
         ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
     ),
-    doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
+    symbol="@", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
 )  # fmt: skip
 strong_matmul: Operation = multilinear(

@@ -10,7 +10,7 @@ from ..core.operation import Operation, Singular, composite, linear, no_tangent,
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from . import sides
-from .arithmetic import array_product, of_parts
+from .arithmetic import array_product, of_parts, power_bound
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, reshape, summed
 from .support import (
@@ -61,7 +61,7 @@ reduce_sum = linear(
     array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
     dtype="arithmetic", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
+    largest=lambda sizes, n: sizes[0] * n, doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
 
 
@@ -216,6 +216,7 @@ reduce_prod = rule(
     array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
     kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
+    largest=lambda sizes, n: power_bound(sizes[0], n),
     doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
@@ -343,7 +344,7 @@ def _binary_unit(np: Any, x: Any) -> Any:
 binary_unit = zero(
     "binary_unit", "x", array=_binary_unit, dtype="float", accepts="bif",
     domain=cases(((POSITIVE,), {})),
-    internal=True, doc="A power of two by which x is near 1: the unit of sums of squares that would leave the floats.",
+    internal=True, by_format=True, doc="A power of two by which x is near 1: the unit of sums of squares that would leave the floats.",
     example=("binary_unit(1000.0)", 2.0**-10),
 )  # fmt: skip
 

@@ -72,6 +72,18 @@ ROWS: dict[str, Operation] = {}
 NAMES: dict[str, Operation] = {}
 # The rows that are methods of tensors, by the name of the method.
 METHODS: dict[str, Operation] = {}
+# The rows that Python's operators apply, by the operator: between two operands, and before one.
+OPERATOR_ROWS: dict[str, Operation] = {}
+PREFIX_ROWS: dict[str, Operation] = {}
+# The methods behind Python's operators: of the operand on the left, and of the one on the right.
+OPERATOR_METHODS = {
+    "+": ("__add__", "__radd__"), "-": ("__sub__", "__rsub__"), "*": ("__mul__", "__rmul__"),
+    "/": ("__truediv__", "__rtruediv__"), "//": ("__floordiv__", "__rfloordiv__"), "%": ("__mod__", "__rmod__"),
+    "**": ("__pow__", "__rpow__"), "@": ("__matmul__", "__rmatmul__"), "&": ("__and__", "__rand__"),
+    "|": ("__or__", "__ror__"), "^": ("__xor__", "__rxor__"), "==": ("__eq__", "__eq__"), "<": ("__lt__", "__gt__"),
+    "<=": ("__le__", "__ge__"), ">": ("__gt__", "__lt__"), ">=": ("__ge__", "__le__"),
+}  # fmt: skip
+PREFIX_METHODS = {"-": "__neg__", "~": "__invert__"}
 # How many rows are adiff's own; others are added to it from outside.
 OWN = 0
 
@@ -89,6 +101,8 @@ def add(row: Operation, family: str) -> None:
         assert NAMES.get(alias, row) is row, f"'{alias}' names two rows"
         NAMES[alias] = row
     OPERATORS.setdefault(row.name, row)
+    if row.symbol:
+        (PREFIX_ROWS if row.most == 1 else OPERATOR_ROWS)[row.symbol] = row
     if row.method:
         METHODS[row.name if row.method is True else row.method] = row
 

@@ -141,7 +141,8 @@ def _sign(x: Any) -> Any:
 
 sign = composite(
     "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)], singular=signum.singular,
-    analytic=False, doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
+    analytic=False, integer="((1 if {0} > 0 else 0) - (1 if {0} < 0 else 0))",
+    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
     example=("sign(-2.5)", -1.0),
 )  # fmt: skip
 
@@ -161,7 +162,7 @@ absolute = elementwise(
             subgradients="[-1, 1]",
         )
     ],
-    side=sides.of_zero, analytic=False, doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
+    side=sides.of_zero, analytic=False, keeps=True, doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
 )  # fmt: skip
 copysign = elementwise(
     "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0],
@@ -212,14 +213,16 @@ maximum = elementwise(
     scalar=lambda a, b: a if a >= b or a != a else b, array=lambda np, a, b: np.maximum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
     kernel="_maximum({0}, {1})", aliases="jax.lax.max",
-    side=sides.between, doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
+    side=sides.between, integer="({0} if {0} >= {1} else {1})", keeps=True,
+    doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
 )  # fmt: skip
 minimum = elementwise(
     "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
     scalar=lambda a, b: a if a <= b or a != a else b, array=lambda np, a, b: np.minimum(b, a), dtype="arithmetic",
     accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
     kernel="_minimum({0}, {1})", aliases="jax.lax.min",
-    side=sides.between, doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
+    side=sides.between, integer="({0} if {0} <= {1} else {1})", keeps=True,
+    doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
 )  # fmt: skip
 
 
@@ -240,7 +243,7 @@ fmax = elementwise(
     scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
     kernel="({1} if {0} != {0} or {1} > {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
-    side=sides.between, doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
+    side=sides.between, keeps=True, doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
     formula="maximum(a, b)",
 )  # fmt: skip
 fmin = elementwise(
@@ -249,7 +252,7 @@ fmin = elementwise(
     scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
     kernel="({1} if {0} != {0} or {1} < {0} else {0})",
     domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
-    side=sides.between, doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
+    side=sides.between, keeps=True, doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
     formula="minimum(a, b)",
 )  # fmt: skip
 
@@ -286,7 +289,7 @@ clip_between = elementwise(
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
     internal=True, side=lambda x, low, high: sides.between(x, low) + sides.between(x, high),
-    doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
+    keeps=True, doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
     formula="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
@@ -340,13 +343,14 @@ fmod = elementwise(
         Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan)),
         Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan), input=1),
     ],
-    side=sides.whole_quotient, doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
+    side=sides.whole_quotient, integer="(abs({0}) % abs({1}) * (1 if {0} > 0 else -1))", refused="{1} == 0",
+    doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
 )  # fmt: skip
 nextafter = elementwise(
     "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],
     scalar=math.nextafter, array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif",
     domain=[(0.5, 1), (2, 3)],
-    doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
+    by_format=True, doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
 ldexp = elementwise(
     "ldexp", "x, n", [lambda y, x, n: exp2(n), lambda y, x, n: y * LN2],
@@ -464,5 +468,5 @@ def _finite_slope(y: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
 nan_to_num = elementwise(
     "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [_finite_slope],
     array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
-    doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
+    by_format=True, doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip

@@ -83,6 +83,7 @@ hypot_of = composite(
     "hypot_of", "*xs", _hypot_of, internal=True,
     doc="hypot of any number of legs.", example=("hypot_of(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
+hypot.longer = hypot_of
 
 
 def _along(x: Any, axis: int, start: int | None, stop: int | None) -> Any:

@@ -14,7 +14,7 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
 from . import sides
-from .arithmetic import PRODUCTS
+from .arithmetic import PRODUCTS, power_bound
 from .joining import concat
 from .shapes import flip
 from .structure import index, reshape
@@ -142,7 +142,8 @@ cumsum_along: Operation = linear(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
     ),
-    internal=True, doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    internal=True, largest=lambda sizes, n: sizes[0] * n,
+    doc="The running sum along an axis counted from the front: what cumsum is made of.",
     example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
@@ -186,7 +187,8 @@ cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
-    internal=True, doc="The running product along an axis counted from the front: what cumprod is made of.",
+    internal=True, largest=lambda sizes, n: power_bound(sizes[0], n),
+    doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 

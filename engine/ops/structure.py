@@ -435,7 +435,7 @@ def _stop(np: Any, x: Any) -> Any:
 
 stop_gradient = no_tangent(
     "stop_gradient", "x", kernel="{0}", scalar=lambda x: x, array=_stop, dtype="first", accepts="bifcs",
-    doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
+    keeps=True, doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
 )  # fmt: skip
 
 

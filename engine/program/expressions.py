@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...parser import syntax as s
 from ..core.operation import Operation
-from ..core.tensor import OPERATORS
-from ..ops.registry import NAMES
+from ..ops.registry import OPERATOR_ROWS, PREFIX_ROWS
 from . import core as c
 from . import vocabulary
 from .names import Names
@@ -15,32 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from typing import Any
-
-ROWS_OF_OPERATORS = {
-    "+": "add",
-    "-": "subtract",
-    "*": "multiply",
-    "/": "divide",
-    "//": "floor_divide",
-    "%": "mod",
-    "**": "power",
-    "@": "matmul",
-    "&": "bitwise_and",
-    "|": "bitwise_or",
-    "^": "bitwise_xor",
-    "<<": "left_shift",
-    ">>": "right_shift",
-}
-ROWS_OF_COMPARISONS = {
-    "<": "less",
-    "<=": "less_equal",
-    ">": "greater",
-    ">=": "greater_equal",
-    "==": "equal",
-    "!=": "not_equal",
-}
-ROWS_OF_PREFIXES = {"-": "negative", "+": "positive", "~": "invert"}
-
 
 # The first slot of a frame that is a variable.
 FIRST = 2
@@ -107,7 +80,7 @@ class Expressions(Names):
         operand = self.expression(node.operand)
         if node.op == "-" and operand.__class__ is c.Literal and operand.value.__class__ in (int, float, complex):
             return c.Literal(-operand.value)
-        op = NAMES[ROWS_OF_PREFIXES[node.op]]
+        op = PREFIX_ROWS[node.op]
         return c.Prefix(node.op, op, operand, self.site(node, op))
 
     def binary(self, node: s.Binary) -> c.Expr:
@@ -119,12 +92,12 @@ class Expressions(Names):
             left = left.left
         built = self.expression(left)
         for item in reversed(spine):
-            op = NAMES[ROWS_OF_OPERATORS[item.op]]
+            op = OPERATOR_ROWS[item.op]
             built = c.Operator(item.op, op, built, self.expression(item.right), self.site(item, op))
         return built
 
     def compare(self, node: s.Compare) -> c.Expr:
-        ops = [NAMES[ROWS_OF_COMPARISONS[o]] if o in ROWS_OF_COMPARISONS else None for o in node.operators]
+        ops = [OPERATOR_ROWS.get(o) for o in node.operators]
         sides = [node.left, *node.comparators]
         if any(x.__class__ is s.Attribute and x.name == "shape" for x in sides):
             # TensorFlow's shapes are equal to lists of their sizes.
@@ -220,12 +193,8 @@ class Expressions(Names):
         args, keywords = self.arguments(node)
         if function.__class__ is c.Literal and function.value.__class__ is Operation:
             row = function.value
-            if row.name == "log" and len(args) == 2 and not keywords:
-                # math.log(x, base)
-                logs: list[c.Expr] = [c.Apply(row, [arg], [], self.site(node, row)) for arg in args]
-                return c.Operator("/", OPERATORS.divide, *logs, self.site(node, OPERATORS.divide))
-            if row.name == "hypot" and len(args) > 2 and not keywords:
-                row = OPERATORS.hypot_of
+            if row.longer is not None and len(args) > row.most and not keywords:
+                row = row.longer
             return c.Apply(row, args, keywords, self.site(node, row))
         return c.Call(function, args, keywords, self.site(node))
 

@@ -11,10 +11,10 @@ from functools import cache
 from ...parser import syntax as s
 from ...parser.source import Source
 from ...parser.suggest import suggest
-from ..ops.registry import NAMES
+from ..ops.registry import OPERATOR_ROWS
 from . import core as c
 from . import library, vocabulary
-from .expressions import FIRST, ROWS_OF_OPERATORS, Expressions, is_literal
+from .expressions import FIRST, Expressions, is_literal
 from .names import did_you_mean
 from .scopes import Scope, assigned_names, collect_declarations, surely_assigned, target_names
 
@@ -205,7 +205,7 @@ class Lowering(Expressions):
     def augmented(self, node: s.AugAssign) -> c.Stmt:
         if node.target.__class__ is s.Name:
             self.name(node.target)
-        op = NAMES[ROWS_OF_OPERATORS[node.op]]
+        op = OPERATOR_ROWS[node.op]
         value = self.expression(node.value)
         return c.Augment(self.target(node.target), node.op, op, value, self.at_module, self.site(node, op))
 

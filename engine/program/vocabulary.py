@@ -180,12 +180,11 @@ def of_complex(name: str) -> Operation:
         cast = OPERATORS.cast
         return row(*(cast(x, dtype="complex128") for x in (z, *others)))
 
-    signature = "z, base=None" if name == "log" else "z"
-    if name == "log":
-        return Operation("cmath.log", signature, "composite", function=lambda z, base: (
+    if row.longer is not None:
+        return Operation("cmath." + name, "z, base=None", "composite", function=lambda z, base: (
             function(z) if base is None else function(z) / function(base)
         ))  # fmt: skip
-    return Operation("cmath." + name, signature, "composite", function=function)
+    return Operation("cmath." + name, "z", "composite", function=function)
 
 
 class Meaning:

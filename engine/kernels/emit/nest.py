@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from ...core.tensor import OPERATORS
 from ..ir import INT, Unsupported, Var
 from .memory import ZERO, Affine, Ref, fitted, source_index, variable, view
 from .scalars import BOUND, bound_of, converted, is_atom, is_elementwise, kind_of, literal, template
@@ -102,16 +103,16 @@ class Nest:
 
     def row(self, stmt: Any, x: Var, elements: list[Element]) -> Element:
         """An element of an element-wise row."""
-        name, inputs = stmt.row.name, stmt.inputs
+        inputs = stmt.inputs
         kinds = [kind_of(v) for v in inputs]
-        text, wanted, refused, overflow = template(name, stmt.row, x.kind, kinds, stmt.attributes)
+        text, wanted, refused, overflow = template(stmt.row, x.kind, kinds, stmt.attributes)
         if refused == "{1} == 0" and inputs[1].__class__ is int and inputs[1] != 0:
             refused = ""
         if x.kind == INT and not x.shape:
-            bound = self.code.bounds[x] = min(BOUND, bound_of(name, [self.code.bound(v) for v in inputs]))
+            bound = self.code.bounds[x] = min(BOUND, bound_of(stmt.row, [self.code.bound(v) for v in inputs]))
             if bound < BOUND:
                 overflow = ""
-                refused = "" if name == "multiply" else refused
+                refused = "" if stmt.row is OPERATORS.multiply else refused
         level = max([n for _, n in elements], default=0)
         texts = []
         for k, element in enumerate(elements):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 
+from ...core.tensor import OPERATORS
 from ..ir import BOOL, FLOAT, INT, Unsupported
 
 TYPE_CHECKING = False
@@ -17,29 +18,6 @@ ATOM = re.compile(r"[A-Za-z_][A-Za-z_0-9.]*|[0-9][0-9.e+]*")
 # Every integer of a kernel lies within this bound, so that a sum of two is exact in 64 bits.
 BOUND = 2**62
 OVERFLOW = f"abs({{0}}) > {BOUND}"
-TOO_LARGE = "abs(float({0}) * float({1})) > 4.6e18"
-# Rows of integers that have a template of their own, and what must not hold of their operands. Results stay within the bound.
-INTEGER = {
-    "multiply": ("({0} * {1})", TOO_LARGE),
-    "strong_multiply": ("({0} * {1})", TOO_LARGE),
-    "square": ("({0} * {0})", "abs({0}) > 2147483648"),
-    "floor_divide": ("({0} // {1})", "{1} == 0"),
-    "mod": ("({0} % {1})", "{1} == 0"),
-    "fmod": ("(abs({0}) % abs({1}) * (1 if {0} > 0 else -1))", "{1} == 0"),
-    "sign": ("((1 if {0} > 0 else 0) - (1 if {0} < 0 else 0))", ""),
-    "maximum": ("({0} if {0} >= {1} else {1})", ""),
-    "minimum": ("({0} if {0} <= {1} else {1})", ""),
-    "left_shift": ("({0} << {1})", "not (0 <= {1} < 62 and abs({0}) <= (4611686018427387904 >> {1}))"),
-    "right_shift": ("({0} >> ({1} if {1} < 63 else 63))", "{1} < 0"),
-}
-# Other rows of integers whose results stay within the bound.
-SAFE = """abs negative fmin fmax clip clip_between stop_gradient where where_select bitwise_and bitwise_or bitwise_xor invert
-    positive""".split()
-# Rows of truth values. `&` takes no branch, as `and` does.
-TRUTH = {
-    **dict.fromkeys(("logical_and", "bitwise_and"), "({0} & {1})"), **dict.fromkeys(("logical_or", "bitwise_or"), "({0} | {1})"),
-    **dict.fromkeys(("logical_xor", "bitwise_xor"), "({0} != {1})"), **dict.fromkeys(("logical_not", "invert"), "(not {0})"),
-}  # fmt: skip
 
 
 def literal(x: Any, kind: str) -> str:
@@ -59,19 +37,17 @@ def is_atom(text: str) -> bool:
     return ATOM.fullmatch(text) is not None
 
 
-def bound_of(name: str, bounds: list[int]) -> int:
+def bound_of(row: Any, bounds: list[int]) -> int:
     """A bound of the absolute value of an integer row's result, from bounds of its operands."""
-    if name in ("add", "subtract"):
-        return sum(bounds)
-    if name in ("multiply", "strong_multiply"):
-        return math.prod(bounds)
-    if name == "mod":
+    if row is OPERATORS.mod:
         return bounds[1]
-    return max(bounds[-2:]) if name in (*SAFE[:2], "floor_divide", "maximum", "minimum", "where_select") else BOUND
+    if row.keeps:
+        return max(bounds[-2:])
+    return int(row.largest(bounds, 1)) if row.exact and row.largest else BOUND
 
 
 def is_elementwise(row: Any) -> bool:
-    return row.kernel.__class__ is str or row.name == "cast"
+    return row.kernel.__class__ is str or row is OPERATORS.cast
 
 
 def cost(row: Any) -> int:
@@ -99,16 +75,14 @@ def converted(text: str, kind: str, wanted: str) -> str:
     return f"int({text})"
 
 
-def template(
-    name: str, row: Any, kind: str, kinds: list[str], attributes: dict[str, Any]
-) -> tuple[str, list[str], str, str]:
+def template(row: Any, kind: str, kinds: list[str], attributes: dict[str, Any]) -> tuple[str, list[str], str, str]:
     """How to compute an element: a template, the kinds in which it wants its operands, a condition on the operands that
     must not hold and one on the result (each may be empty)."""
-    if name == "cast":
+    if row is OPERATORS.cast:
         refused = "not abs({0}) < 4.6e18" if (kind, kinds[0]) == (INT, FLOAT) else ""
         return converted("{0}", kinds[0], kind), kinds, refused, ""
-    if name in TRUTH and kind == BOOL:
-        return TRUTH[name], [BOOL] * len(kinds), "", ""
+    if row.truth and kind == BOOL:  # `&` takes no branch, as `and` does
+        return row.truth, [BOOL] * len(kinds), "", ""
     chooses = row.kernel.startswith("({1} if {0} else")
     if kind == BOOL:
         same = kinds if len(set(kinds)) == 1 or BOOL not in kinds else [INT if k == BOOL else k for k in kinds]
@@ -119,10 +93,10 @@ def template(
         wanted[0] = BOOL
     if kind == FLOAT:
         return filled(row.kernel, attributes), wanted, "", ""
-    if name == "power":
+    if row is OPERATORS.power:
         return "integer_power({0}, {1})", wanted, "{1} < 0", OVERFLOW
-    text, refused = INTEGER.get(name) or (filled(row.kernel, attributes), "")
-    return text, wanted, refused, "" if name in INTEGER or name in SAFE else OVERFLOW
+    text = row.integer or filled(row.kernel, attributes)
+    return text, wanted, row.refused, "" if row.integer or row.keeps else OVERFLOW
 
 
 def filled(text: str, attributes: dict[str, Any]) -> str:
