@@ -19,7 +19,7 @@ from . import tier
 from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
-from .core.errors import listing, span_of, span_of
+from .core.errors import listing, span_of
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import RECORDERS, RUNNING, STATE
