@@ -76,33 +76,14 @@ def arguments(
     """The evaluated arguments of a call, spreads spread."""
     spread = [node.__class__ is c.Spread for node in nodes]
     named = [(name, compiler.expression(value)) for name, value in keywords]
-    if any(name == "**" for name, _ in named):
-        return spread_keywords(spread, args, named)
-    if not any(spread):
+    if not any(spread) and all(name != "**" for name, _ in named):
         return lambda f: ([a(f) for a in args], {name: value(f) for name, value in named})
 
     def collect(f: list[Any]) -> tuple[list[Any], dict[str, Any]]:
         values: list[Any] = []
         for many, a in zip(spread, args):
-            if many:
-                values.extend(all_of(a(f)))
-            else:
-                values.append(a(f))
-        return values, {name: value(f) for name, value in named}
-
-    return collect
-
-
-def spread_keywords(
-    spread: list[bool], args: list[Run], named: list[tuple[str, Run]]
-) -> Callable[[list[Any]], tuple[list[Any], dict[str, Any]]]:
-    """The arguments of a call with `**value` among its keywords."""
-
-    def collect(f: list[Any]) -> tuple[list[Any], dict[str, Any]]:
-        values: list[Any] = []
-        for many, a in zip(spread, args):
             values.extend(all_of(a(f)) if many else (a(f),))
-        keywords: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for name, value in named:
             x = value(f)
             if name != "**":
@@ -110,10 +91,10 @@ def spread_keywords(
             if x.__class__ is not dict or any(key.__class__ is not str for key in x):
                 raise failure("E0305", f"'**' needs a dict whose keys are strings, and got {describe(x)}")
             for key in x:
-                if key in keywords:
+                if key in found:
                     raise failure("E0305", f"the keyword '{key}' is given twice")
-            keywords.update(x)
-        return values, keywords
+            found.update(x)
+        return values, found
 
     return collect
 

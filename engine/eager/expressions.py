@@ -63,17 +63,8 @@ def load(compiler: Compiler, node: c.Load) -> Run:
             return value
 
         return run
-    if depth == 1:
 
-        def run_outer(f: list[Any]) -> Any:
-            value = f[0][slot]
-            if value is UNSET:
-                raise unassigned(node)
-            return value
-
-        return run_outer
-
-    def run_far(f: list[Any]) -> Any:
+    def run_outer(f: list[Any]) -> Any:
         for _ in range(depth):
             f = f[0]
         value = f[slot]
@@ -81,7 +72,7 @@ def load(compiler: Compiler, node: c.Load) -> Run:
             raise unassigned(node)
         return value
 
-    return run_far
+    return run_outer
 
 
 def operator(compiler: Compiler, node: c.Operator) -> Run:

@@ -22,7 +22,6 @@ from .attributes import get_attribute, invoke_method, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
 from .exceptions import handled
-from .expressions import operation
 from .operators import binary, truth
 from .targets import GONE, put_element, replaced_by
 from .values import Context
@@ -140,84 +139,81 @@ def is_by_first(node: Any) -> bool:
 
 
 def augment(compiler: Compiler, node: c.Augment) -> Run:
-    value = compiler.expression(node.value)
-    op, symbol, site = node.op, node.symbol, node.site
-    result = node.result
-    state = STATE
     target = node.target
+    if target.__class__ is c.StoreItem:
+        return augment_item(compiler, node)
+    value = compiler.expression(node.value)
+    result = node.result
     if target.__class__ is c.Store:
-        slot_load = c.Load(target.depth, target.slot, target.name, target.site)
-        read = compiler.expression(slot_load)
+        read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
         put = compiler.target(target)
-        combine = operation(compiler, c.Operator(symbol, op, slot_load, node.value, site), read, value)
-        slot = target.slot
-        near = target.depth == 0
-        in_place = symbol in ("+", "*")  # what Python changes a list by, instead of making a new one
 
         def run(f: list[Any]) -> None:
-            old = f[slot] if near else read(f)
-            if old.__class__ is list and in_place:
-                x = update_list(old, symbol, value(f))
-            else:
-                x = combine(f)
+            x = read(f)
+            x = updated(node, x, value(f))
             put(f, x)
             if result:
                 f[0] = f[1] = x
 
         return run
-    if target.__class__ is c.StoreAttribute:
-        return augment_attribute(compiler, node)
-    if target.__class__ is not c.StoreItem:
-        raise failure("E0207", "this cannot be updated in place", site=site)
-    container = compiler.expression(target.container)
-    index = compiler.expression(target.index)
+    if target.__class__ is not c.StoreAttribute:
+        raise failure("E0207", "this cannot be updated in place", site=node.site)
+    holder, name = compiler.expression(target.value), target.name
+
+    def run_attribute(f: list[Any]) -> None:
+        x = holder(f)
+        STATE.site = target.site
+        changed = get_attribute(x, name)
+        changed = updated(node, changed, value(f))
+        STATE.site = target.site
+        set_attribute(x, name, changed)
+        if result:
+            f[0] = f[1] = changed
+
+    return run_attribute
+
+
+def augment_item(compiler: Compiler, node: c.Augment) -> Run:
+    target: Any = node.target
+    container, index, value = compiler.expressions([target.container, target.index, node.value])
     back = None if target.back is None else compiler.target(target.back)
     where = replaced_by(target, [target.index, node.value], container)
 
-    def run_item(f: list[Any]) -> None:
+    def run(f: list[Any]) -> None:
         x = container(f)
         i = index(f)
-        state.site = site
-        old = get_item(x, i)
-        new = value(f)
-        state.site = site
-        if old.__class__ is list and symbol in ("+", "*"):
-            changed = update_list(old, symbol, new)
-        else:
-            changed = binary(op, symbol, old, new)
-        if result:
+        STATE.site = node.site
+        changed = get_item(x, i)
+        changed = updated(node, changed, value(f))
+        if node.result:
             f[0] = f[1] = None  # where the last statement's value was, this one's will be
         others = getrefcount(x) - OWN
         if where is not None and where(f) is not x:
             others = GONE
-        updated = put_element(f, x, i, changed, others, back)
-        if result:
-            f[0] = f[1] = updated
-
-    return run_item
-
-
-def augment_attribute(compiler: Compiler, node: c.Augment) -> Run:
-    target: Any = node.target
-    value, holder = compiler.expression(node.value), compiler.expression(target.value)
-    name, symbol = target.name, node.symbol
-
-    def run(f: list[Any]) -> None:
-        x = holder(f)
-        STATE.site = target.site
-        old = get_attribute(x, name)
-        new = value(f)
-        STATE.site = node.site
-        if old.__class__ is list and symbol in ("+", "*"):
-            changed = update_list(old, symbol, new)
-        else:
-            changed = binary(node.op, symbol, old, new)
-        STATE.site = target.site
-        set_attribute(x, name, changed)
+        x = put_element(f, x, i, changed, others, back)
         if node.result:
-            f[0] = f[1] = changed
+            f[0] = f[1] = x
 
     return run
+
+
+def updated(node: c.Augment, old: Any, value: Any) -> Any:
+    """What `old op= value` puts into the place of `old`.
+
+    `items += value` and `items *= 2` change the list that every name of it sees; by what does not repeat it, it is multiplied as
+    a tensor, which takes the list's place under this name alone.
+    """
+    STATE.site = node.site
+    if old.__class__ is not list or node.symbol not in ("+", "*"):
+        return binary(node.op, node.symbol, old, value)
+    if node.symbol == "+":
+        old.extend(list(iterate(value)))
+        return old
+    product = binary(node.op, "*", old, value)
+    if product.__class__ is not list:
+        return product
+    old[:] = product
+    return old
 
 
 def if_(compiler: Compiler, node: c.If) -> Run:
@@ -428,16 +424,3 @@ def removal(compiler: Compiler, target: c.Target) -> Run:
             each(f)
 
     return remove_all
-
-
-def update_list(items: list[Any], symbol: str, value: Any) -> Any:
-    """`items += value` and `items *= 2` change the list that every name of it sees; by what does not repeat it, it is
-    multiplied as a tensor, which takes the list's place under this name alone."""
-    if symbol == "+":
-        items.extend(list(iterate(value)))
-        return items
-    product = binary(OPERATORS.multiply, "*", items, value)
-    if product.__class__ is not list:
-        return product
-    items[:] = product
-    return items

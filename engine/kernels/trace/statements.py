@@ -6,7 +6,7 @@ from ...core.errors import failure
 from ...core.state import STATE
 from ...core.tensor import Tensor
 from ...core.wording import assertion_failed
-from ...eager import operators, statements, targets
+from ...eager import statements, targets
 from ...kinds.access import set_item
 from ...program import core as c
 from ...program.core import PARENT, RESULT
@@ -74,13 +74,8 @@ def augment(t: Tracer, node: c.Augment) -> Run:
     def run(f: Any) -> None:
         x, i = container(f), index(f)
         STATE.site = node.site
-        old = get_item(x, i)
-        new = value(f)
-        STATE.site = node.site
-        if old.__class__ is list and node.symbol in ("+", "*"):
-            changed = statements.update_list(old, node.symbol, new)
-        else:
-            changed = operators.binary(node.op, node.symbol, old, new)
+        changed = get_item(x, i)
+        changed = statements.updated(node, changed, value(f))
         updated = write(f, x, i, changed)
         if node.result:
             f[PARENT] = f[RESULT] = updated
