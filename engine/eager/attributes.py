@@ -235,36 +235,18 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """`value.name(*args, **keywords)`."""
     cls = value.__class__
-    methods = CONTAINER_METHODS.get(cls)
-    if methods is not None:
-        run = methods.get(name)
-        if run is not None:
-            return Builtin(name, run).call([value, *args], keywords, bound=1)
-    if cls in NUMERIC:
-        run = TENSOR_METHODS.get(name)
-        if run is not None:
-            return Builtin(name, run).call([value, *args], keywords, bound=1)
-        row = METHODS.get(name)
-        if row is not None:
-            return row.call(method_arguments(row, value, args), keywords)
-        if name in TENSOR_ATTRIBUTES:
-            return invoke(TENSOR_ATTRIBUTES[name](value), args, keywords)
-        raise no_attribute(value, name)
-    if hasattr(value, "get_attribute"):
-        if hasattr(value, "call_method"):
-            return value.call_method(name, args, keywords)
-        return invoke(value.get_attribute(name), args, keywords)
-    own = getattr(value, "method_" + name, None)
-    if own is not None:
-        return Builtin(name, own.__func__).call([value, *args], keywords, bound=1)
-    attributes = getattr(value, "attributes", None)
-    if attributes is not None and name in attributes:
-        return invoke(attributes[name](value), args, keywords)
+    if hasattr(value, "call_method"):
+        return value.call_method(name, args, keywords)
+    run = (TENSOR_METHODS if cls in NUMERIC else CONTAINER_METHODS.get(cls, {})).get(name)
+    if run is None and not hasattr(value, "get_attribute"):
+        run = getattr(cls, "method_" + name, None)
+    if run is not None:
+        return Builtin(name, run).call([value, *args], keywords, bound=1)
+    if cls in NUMERIC and name in METHODS:
+        return METHODS[name].call(method_arguments(METHODS[name], value, args), keywords)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
         return invoke_method(as_operand(value), name, args, keywords)
-    if hasattr(value, "read_value") and known_of_tensors(name):
-        return invoke_method(value.read_value(), name, args, keywords)
-    raise no_attribute(value, name)
+    return invoke(get_attribute(value, name), args, keywords)
 
 
 def set_attribute(value: Any, name: str, new: Any) -> None:
