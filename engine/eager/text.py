@@ -136,7 +136,7 @@ def _plain(value: Any) -> Any:
     if value.__class__ in (int, float, str, complex, bool):
         return value
     if value.__class__ is Tensor and value.shape == ():
-        return value.value if value.value.__class__ in (int, float, complex, bool) else value.value.item()
+        return value.value.item() if hasattr(value.value, "item") else value.value
     return text(value)
 
 

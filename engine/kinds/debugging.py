@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operands import as_operand, operand_dtype, plain, shape_text
+from ..core.operands import as_operand, operand_dtype, plain, shape_text, shown
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.registry import OPERATOR_ROWS
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def failed(said: Any, what: str) -> Exception:
-    prefix = "" if said is None else f"{said}: "
+    prefix = "" if said is None else f"{said if said.__class__ is str else shown(said)}: "
     return failure("E0406", f"assertion failed: {prefix}{what}")
 
 

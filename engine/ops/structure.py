@@ -386,7 +386,11 @@ def as_dtype(spec: Any) -> DType:
     name = spec if spec.__class__ is str else getattr(spec, "name", getattr(spec, "__name__", str(spec)))
     found = SPELLINGS.get(name)
     if found is None:
-        raise failure("E0306", f"unknown dtype {shown(name if spec.__class__ is str else spec)}", f"the dtypes are {', '.join(STRONG)}")
+        raise failure(
+            "E0306",
+            f"unknown dtype {shown(name if spec.__class__ is str else spec)}",
+            f"the dtypes are {', '.join(STRONG)}",
+        )
     return found
 
 

@@ -204,3 +204,21 @@ def test_what_a_program_assigns_first_is_no_input() -> None:
         assert [notice.code for notice in found.notices] == ["N0801"], text
     with pytest.raises(AdiffError, match="read before it is assigned"):
         program("x += 1\nx").value()
+
+
+FORBIDDEN = [
+    "x.__class__", "().__class__.__bases__", "[].__class__", "__import__('os')", "open('/etc/passwd')", "eval('1')", "exec('1')",
+    "import os", "import sys", "from os import system", "import numpy.ctypeslib", "from subprocess import *", "globals()", "getattr(x, 'y')",
+    "lambda: __builtins__", "np.load('a.npy')", "np.__builtins__", "tf.io.read_file('x')", "np.fromfile('x')", "'{0.__class__}'.format(x)",
+    "'{0[0]}'.format([1])", "f'{x.__class__}'", "help()", "input()", "breakpoint()", "dir()", "vars()", "compile('1', '', 'eval')",
+    "type(x).__mro__", "print.__globals__", "(lambda: 1).__code__", "constant(1).__dict__", "x.value", "x.on", "x._value", "tf.Variable(1.0).snapshot",
+    "GradientTape().tape", "f = lambda: 1\nf.frame", "grad(lambda v: v).run", "print.run", "sin.array", "float64.bits",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", FORBIDDEN)
+def test_python_cannot_be_reached(text: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        program(text).value({"x": 1.0})
+    assert caught.value.exit_code in (1, 2, 3)
+    assert caught.value.span is not None
