@@ -170,7 +170,7 @@ def test_why_no_kernel_answers_is_said() -> None:
         ("jacobian", "sum(n)"): "'n' has no derivative",
     }
     for (command, text), reason in reasons.items():
-        at = {"x": 2.0} if "x" in text else {"n": np.array([1, 2])} if "n" in text else {}
+        at = {"x": 2.0} if "x" in text else {"n": np.array([True, False])} if "n" in text else {}
         options = {"order": 0} if command == "derivative" else {}
         assert program(text).evaluate(command, at, engine="kernel", **options).reason == reason
 
