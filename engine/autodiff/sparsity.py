@@ -20,7 +20,7 @@ from ..core.dispatch import apply
 from ..core.dtypes import INT64
 from ..core.operands import plain, tensor
 from ..core.state import STATE
-from ..core.tensor import Tensor, is_complex
+from ..core.tensor import OPERATORS, Tensor, is_complex
 from .curvature import curvature, steps
 from .pairs import FEW, RECENT, TABLE, PairList, PairTable, numbers, same
 from .row_patterns import CHOOSING, Place, joins, ways_of
@@ -194,7 +194,7 @@ class Interactions:
         parts = [x for x in node.inputs if x.__class__ is Node]
         if op.moves:
             node.settle(*moved(node, node.inputs))
-        elif op.name == "where_select" or steps(op):
+        elif op is OPERATORS.where_select or steps(op):
             node.settle(*chosen(node, node.inputs))
         elif op.derivative == "partials" or op.name in ELEMENTWISE:
             node.settle(distinct([c for x in parts for c in x.columns]), union([x.common for x in parts]))
@@ -216,7 +216,7 @@ class Interactions:
         """The pairs of inputs that a row's second derivative joins."""
         kind = op.derivative
         if kind == "partials":
-            if op.name in LINEAR_ABOVE_ZERO:
+            if op.linear_above_zero:
                 operands = [where(np.asarray(plain(inputs[0])) <= 0, self.known(operands[0]))]
             for j, k in curvature(op, attributes, len(operands), any(map(is_complex, inputs))):
                 a, b = operands[j], operands[k]
@@ -289,8 +289,6 @@ class Interactions:
 
 # Rows that are linear and whose elements depend on the corresponding elements only.
 ELEMENTWISE = frozenset("conj real imag complex cast identity".split())
-# Element-wise rows that are curved below 0 only.
-LINEAR_ABOVE_ZERO = frozenset(("elu", "selu"))
 # Numbers of inputs that are brought together for one row at the most; of more, every element is taken to depend on all.
 MOST_NUMBERS = 1 << 24
 
@@ -303,7 +301,7 @@ def takes_an_element(node: Node) -> bool:
 
 def leaves_out(op: Operation | None) -> bool:
     """Whether the result of a row may depend on some elements of its inputs only."""
-    return op is not None and (op.moves or op.name in CHOOSING or op.name == "where_select" or bool(steps(op)))
+    return op is not None and (op.moves or op.name in CHOOSING or op is OPERATORS.where_select or bool(steps(op)))
 
 
 def union(parts: Sequence[Inputs]) -> Inputs:
@@ -357,7 +355,7 @@ def masks(node: Node) -> dict[int, Any]:
     op = node.op
     assert op is not None
     values = [bare(x) for x in node.place]
-    if op.name == "where_select":
+    if op is OPERATORS.where_select:
         taken = np.asarray(plain(values[0]), dtype=np.bool_)
         return {1: taken, 2: ~taken}
     y = bare(node.tensor)
@@ -390,7 +388,7 @@ def where(mask: Any, x: Node) -> Node:
 def taking_part(node: Node) -> Sequence[Any]:
     """The inputs of a scalar that it depends on at this point."""
     op = node.op
-    if op is None or node.shape != () or (op.name != "where_select" and not steps(op)):
+    if op is None or node.shape != () or (op is not OPERATORS.where_select and not steps(op)):
         return node.inputs
     met = masks(node)
     return [x for k, x in enumerate(node.inputs) if k not in met or met[k]]

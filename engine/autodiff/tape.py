@@ -19,6 +19,7 @@ from ..core.following import CONDITION, add_mark, follows, site_for
 from ..core.operands import SINGLES, plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
+from ..ops.registry import OPERATOR_ROWS
 from .collecting import COLLECTING, Buffer, Elements, bare_beside, collecting, flat_place
 from .pullback import pullback, singular_partial, zeros_like
 
@@ -113,9 +114,7 @@ def ends_path(op: Operation, out: Any) -> bool:
 
 
 def describe_break(op: Operation, out: Any) -> str:
-    if op.name == "stop_gradient":
-        return "stop_gradient"
-    if op.name == "cast":
+    if op is OPERATORS.cast:
         return f"the cast to {out.dtype.name if out.__class__ is Tensor else 'bool'}"
     if op.derivative == "none" and op.reason and op.name not in ASIDE:
         return f"{op.name} ({op.reason})"
@@ -335,8 +334,9 @@ def seed_for(target: Any) -> Any:
     return OPERATORS.ones_like(target)
 
 
+# Ends of paths that are no mistake: comparisons, and values that are looked at.
 ASIDE = frozenset(
-    ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "numpy()", "item()", CONDITION)
+    (*[row.name for row in OPERATOR_ROWS.values() if row.dtype == "bool"], "numpy()", "item()", CONDITION)
 )
 
 

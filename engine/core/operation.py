@@ -211,6 +211,7 @@ class Operation:
     side: Rule | None = None
     distance: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
+    linear_above_zero: bool = False  # curved below 0 only
     inverts: bool = False  # its derivatives hold the inverse of its first input
     domain: Any = None  # where the tests take their samples
 

@@ -15,7 +15,6 @@ from ..core.wording import no_integer_value
 from ..kinds import names
 from ..kinds.drawing import Drawing
 from ..kinds.variable import Variable
-from ..ops.registry import NAMES
 from ..ops.structure import as_dtype
 from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute
@@ -85,10 +84,10 @@ def int_(x: Any = 0) -> Any:
         raise no_integer_value(value) from None
 
 
-def whole_part(name: str) -> Callable[[Any], Any]:
+def whole_part(row: Any) -> Callable[[Any], Any]:
     def round_to_integer(x: Any) -> Any:
         """Python's math.floor and its like: an integer, which carries no derivative."""
-        return int_(x if as_operand(x).__class__ is int else NAMES[name](x))
+        return int_(x if as_operand(x).__class__ is int else row(x))
 
     return round_to_integer
 
@@ -343,7 +342,7 @@ FUNCTIONS: dict[str, Any] = {
     "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
     "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
-    "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
+    "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     "internal.context_of": context_of, "internal.graph_tape": graph_tape, **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip

@@ -8,7 +8,7 @@ from ..core.operands import as_operand, counted, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import hashable, iterate
-from ..ops.registry import NAMES
+from ..ops.registry import OPERATOR_ROWS
 from .classes import Instance
 from .operators import binary, compare, truth
 from .values import invoke
@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
+
+    from ..core.operation import Operation
 
 # So many items are taken at once: a hundredth of a second.
 PIECE = 1_000_000
@@ -194,25 +196,25 @@ def is_items(x: Any) -> bool:
     return x.__class__ in (list, tuple, range, str, dict, Instance) or hasattr(x, "__next__")
 
 
-def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any]:
+def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Callable[..., Any]:
     def pick(
         *xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None
     ) -> Any:
         """Python's max or min of several values or of a list; NumPy's of a tensor."""
         if len(xs) == 2 and axis is None and key is None and (xs[0].__class__ is Tensor or xs[1].__class__ is Tensor):
             # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
-            return NAMES[row](xs[0], xs[1])
+            return row(xs[0], xs[1])
         if len(xs) == 1:
             x = xs[0]
             if axis is not None or not (is_items(x) or key is not None):
-                return NAMES[reduction].call((x,), {"axis": axis, "keepdims": keepdims})
+                return reduction.call((x,), {"axis": axis, "keepdims": keepdims})
             items = collected(x)
             if not items:
                 if default is not None:
                     return default
                 raise failure("E0401", f"{name} of nothing", "give default=...")
             if items[0].__class__ is list and key is None:
-                return NAMES[reduction].call((items,), None)
+                return reduction.call((items,), None)
         else:
             items = list(xs)
             if not items:
@@ -222,7 +224,7 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
             best_key = invoke(key, [best], {})
             for item in items[1:]:
                 item_key = invoke(key, [item], {})
-                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item_key, best_key)):
+                if truth(compare(OPERATOR_ROWS[sign], sign, item_key, best_key)):
                     best, best_key = item, item_key
             return best
         for item in items[1:]:
@@ -232,10 +234,10 @@ def extreme(name: str, row: str, reduction: str, sign: str) -> Callable[..., Any
                 elif (item < best) if sign == "<" else (item > best):
                     best = item
             elif best.__class__ in ORDERED and item.__class__ in ORDERED:
-                if truth(compare(NAMES["less" if sign == "<" else "greater"], sign, item, best)):
+                if truth(compare(OPERATOR_ROWS[sign], sign, item, best)):
                     best = item
             else:
-                best = NAMES[row](best, item)
+                best = row(best, item)
         return best
 
     return pick
@@ -255,7 +257,8 @@ def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_,
-    "set": set_, "min": extreme("min", "minimum", "reduce_min", "<"), "max": extreme("max", "maximum", "reduce_max", ">"),
+    "set": set_,
+    "min": extreme("min", OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme("max", OPERATORS.maximum, OPERATORS.max, ">"),
     "sum": sum_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_, "filter": filter_,
     "iter": iter_, "next": next_,
 }  # fmt: skip

@@ -184,7 +184,7 @@ class Builder:
         from .operations import result_shapes, simplified
 
         attributes = attributes or {}
-        if op.name == "power":
+        if op is OPERATORS.power:
             inputs = power_of_integers(*inputs)
         if not self.careful:
             op, attributes = plain_product(op, attributes)
@@ -314,9 +314,9 @@ class Builder:
 def kind_of_input(op: Operation, i: int, x: Any, computed: str) -> str:
     """In which kind input `i` of a row that computes in a kind is taken; "" for its own."""
     if i < op.skip:
-        return BOOL if op.name == "where_select" else ""
+        return BOOL if op is OPERATORS.where_select else ""
     # An exponent stays the integer that it is: 0 and 1 are special to derivatives.
-    return "" if op.name == "power" and i == 1 and x.__class__ is int else computed
+    return "" if op is OPERATORS.power and i == 1 and x.__class__ is int else computed
 
 
 def key_of(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any], kinds: list[str]) -> tuple[Any, ...]:

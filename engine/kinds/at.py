@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..core.operation import Operation
+
 
 class At:
     """JAX's `x.at`: `x.at[i].set(v)` is a copy of x that is changed there."""
@@ -25,11 +27,11 @@ class At:
         return Places(self.value, index)
 
 
-def changed(row: str) -> Callable[[Places, Any], Any]:
+def changed(row: Operation) -> Callable[[Places, Any], Any]:
     """The method that sets what a row makes of the elements and of other values."""
 
     def method(self: Places, values: Any) -> Any:
-        return set_item(self.value, self.index, OPERATORS[row](self.method_get(), as_operand(values)))
+        return set_item(self.value, self.index, row(self.method_get(), as_operand(values)))
 
     return method
 
@@ -61,8 +63,8 @@ class Places:
     def method_subtract(self, values: Any) -> Any:
         return self.method_add(OPERATORS.negative(as_operand(values)))
 
-    method_multiply = method_mul = changed("multiply")
-    method_divide = changed("divide")
-    method_power = changed("power")
-    method_min = changed("minimum")
-    method_max = changed("maximum")
+    method_multiply = method_mul = changed(OPERATORS.multiply)
+    method_divide = changed(OPERATORS.divide)
+    method_power = changed(OPERATORS.power)
+    method_min = changed(OPERATORS.minimum)
+    method_max = changed(OPERATORS.maximum)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
+    from ..core.operation import Operation
+
 concat, put_rows = OPERATORS.concat, OPERATORS.put_rows
 reshape, take_rows = OPERATORS.reshape, OPERATORS.take_rows
 
@@ -102,14 +104,14 @@ def to_indicator(sp_input: Any, vocab_size: Any) -> Any:
 # --- arithmetic -------------------------------------------------------------------------------------------------------
 
 
-def united(name: str, row: str, a: Any, b: Any) -> SparseTensor:
+def united(name: str, row: Operation, a: Any, b: Any) -> SparseTensor:
     """A row on the entries of two tensors, at the places of either; what one lacks is 0."""
     a, b = sparse(name, a), sparse(name, b)
     same_shape(name, a, b)
     at, number = np.unique(np.concatenate([keys(x.indices, x.shape) for x in (a, b)]), return_inverse=True)
     numbers = number[: len(a.indices)], number[len(a.indices) :]
     full = (put_rows(x.values, indices=n, axis=0, size=len(at)) for x, n in zip((a, b), numbers))
-    return SparseTensor(places(at, a.shape), OPERATORS[row](*full), a.shape)
+    return SparseTensor(places(at, a.shape), row(*full), a.shape)
 
 
 def sparse_add(a: Any, b: Any, threshold: Any = 0) -> Any:
@@ -122,7 +124,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = 0) -> Any:
             )
         a, b = b, a
     if b.__class__ is SparseTensor:
-        found = united(name, "add", a, b)
+        found = united(name, OPERATORS.add, a, b)
         least = static(as_operand(threshold))
         return chosen(found, abs(plain(found.values)) >= least) if least else found
     b = as_operand(b)
@@ -366,8 +368,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sparse.from_dense": from_dense,
     "sparse.map_values": map_values,
     "sparse.mask": mask,
-    "sparse.maximum": lambda sp_a, sp_b: united("sparse.maximum", "maximum", sp_a, sp_b),
-    "sparse.minimum": lambda sp_a, sp_b: united("sparse.minimum", "minimum", sp_a, sp_b),
+    "sparse.maximum": lambda sp_a, sp_b: united("sparse.maximum", OPERATORS.maximum, sp_a, sp_b),
+    "sparse.minimum": lambda sp_a, sp_b: united("sparse.minimum", OPERATORS.minimum, sp_a, sp_b),
     "sparse.reduce_max": reduction("sparse.reduce_max", segments_max),
     "sparse.reduce_sum": reduction("sparse.reduce_sum", segments_sum),
     "sparse.reorder": reorder,

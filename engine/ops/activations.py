@@ -109,7 +109,7 @@ elu = elementwise(
     array=_elu, dtype="float", accepts="bif",
     kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))",
     domain=[(-3, 3)],
-    doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
+    linear_above_zero=True, doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
 )  # fmt: skip
 celu = composite(
     "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0), domain=[(-3, 3)],
@@ -128,7 +128,7 @@ selu = elementwise(
             jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
         )
     ],
-    side=sides.of_zero, doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
+    side=sides.of_zero, linear_above_zero=True, doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(
     "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))],

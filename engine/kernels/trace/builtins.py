@@ -7,7 +7,6 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import builtins as eager
 from ...eager import sequences
-from ...ops.registry import NAMES
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
 from .sequences import SEQUENCES
@@ -36,9 +35,9 @@ def int_(x: Any = 0) -> Any:
     return x.builder.sym(x.var)  # an integer as Python's are: it adopts the dtype of what it meets
 
 
-def whole_part(name: str) -> Any:
+def whole_part(row: Any) -> Any:
     def round_to_integer(x: Any) -> Any:
-        return int_(x if x.__class__ is int or (x.__class__ is Sym and x.kind == INT) else NAMES[name](x))
+        return int_(x if x.__class__ is int or (x.__class__ is Sym and x.kind == INT) else row(x))
 
     return round_to_integer
 
@@ -91,7 +90,7 @@ def declined(what: str) -> Any:
 FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
     "any": quantified(sequences.any_), "all": quantified(sequences.all_), "isinstance": isinstance_,
-    "math.floor": whole_part("floor"), "math.ceil": whole_part("ceil"), "math.trunc": whole_part("trunc"),
+    "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "setattr": declined("attributes that are assigned"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
