@@ -106,6 +106,13 @@ def leaves(x: Any) -> list[Any]:
     return [x] if hasattr(x, "snapshot") or x.__class__ is Instance else []
 
 
+def parts(x: Any, module: Class) -> tuple[list[Any], list[Any]]:
+    """The Variables in the attributes of an instance, those of `_weights` first, and the instances of `module`."""
+    held = leaves([x.fields["_weights"], *x.fields.values()])
+    instances = [y for y in held if y.__class__ is Instance and y.cls.derives_from(module)]
+    return distinct([y for y in held if y.__class__ is not Instance]), distinct(instances)
+
+
 def distinct(items: list[Any]) -> list[Any]:
     """The items without those that are one of the earlier ones."""
     return list({id(x): x for x in items}.values())
@@ -227,6 +234,7 @@ FUNCTIONS: dict[str, Any] = {
         ragged,
         leaves,
         distinct,
+        parts,
         snake_case,
         unique_name,
         name_of,

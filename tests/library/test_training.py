@@ -162,3 +162,7 @@ def test_wrong_uses(text: str, words: str, place: str) -> None:
     span = caught.value.span
     assert span is not None
     assert place in span.source.text[span.start : span.end]
+
+
+def test_integers_are_inputs_of_dense_layers() -> None:
+    assert float(value("model(tf.constant([[3]]))[0, 0]")) == 3.0
