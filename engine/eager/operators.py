@@ -91,7 +91,7 @@ def repeat(x: Any, y: Any) -> Any:
         raise failure("E0304", f"a list cannot be multiplied by {describe(count)}")
     limits.allocate(length := len(sequence) * max(count, 0))
     try:
-        return sequence * count
+        return sequence * (count if length else 0)
     except MemoryError as fault:
         fault._total_size = 8 * length  # type: ignore[attr-defined]  # which Python's own does not say
         raise

@@ -282,7 +282,10 @@ def range_(
     first, last, step = np.broadcast_arrays(*[np.atleast_1d(x.value if x.__class__ is Tensor else x) for x in operands])
     if (step == 0).any():
         raise failure("E0401", "ragged.range: deltas must not be 0")
-    sizes = np.maximum(np.ceil((last - first) / step), 0).astype("int64")
+    lengths = np.maximum(np.ceil((last - first) / step), 0)
+    if not (lengths < 1 << 40).all():
+        raise failure("E0401", "ragged.range: the rows have no end")
+    sizes = lengths.astype("int64")
     rows = np.repeat(np.arange(len(sizes)), sizes)
     values = first[rows] + step[rows] * ranges(np.zeros_like(sizes), sizes)
     kind = fold_dtype(operands) if dtype is None else as_dtype(dtype)

@@ -157,7 +157,7 @@ def of_strings(run: Callable[..., Any], name: str, args: list[Any], named: dict[
     if not args:
         args, named = [next(iter(named.values()))], dict(list(named.items())[1:])
     values, rest = args[0], args[1:]
-    if values.__class__ in (list, tuple):
+    if values.__class__ in (list, tuple) and any(x.__class__ is RaggedTensor for x in values):
         levels, flats = aligned(name, values)
         return nest(run([flats, *rest], named), levels)
     if values.__class__ is not RaggedTensor:

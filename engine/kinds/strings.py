@@ -66,7 +66,7 @@ def mapped(name: str, dtype: Any, function: Callable[..., Any], *arrays: Any) ->
 
 
 def one_of(name: str, what: str, x: Any, known: Any) -> Any:
-    if x not in known:
+    if x.__class__ is not str or x not in known:
         raise failure("E0401", f"{name}: {what} must be {' or '.join(map(repr, known))}, not {shown(x)}")
     return x
 

@@ -222,3 +222,32 @@ def test_python_cannot_be_reached(text: str) -> None:
         program(text).value({"x": 1.0})
     assert caught.value.exit_code in (1, 2, 3)
     assert caught.value.span is not None
+
+
+NO_FAULTS = {  # what generated texts have shown: a program -> its code, or its value
+    "sum(tf.strings.unicode_encode((), tf.ragged.constant([[1], [2, 3]])))": "E0401",
+    "tf.strings.as_string([None], 10**20, 1, tf.sparse.from_dense([[0.0, 1.0]]))": "E0304",
+    "tf.ragged.range([0, 1], nan)": "E0401",
+    "a, b = range(10**20)": "E0602",
+    "[*range(10**20)]": "E0602",
+    "sin(range(10**20))": "E0602",
+    "constant([1, 2])[range(10**20)]": "E0602",
+    "[] * 10**20": [],
+    "tf.Variable([1.0, 2.0])[[1, 0]] * 2.0": [4.0, 2.0],
+    "'%s' % tf.constant('a')": "a",
+    "sum([1.0, 2.0], axis=lambda v: v)": "E0304",
+    "zeros(3, dtype=zip([1], [2]))": "E0304",
+}
+
+
+@pytest.mark.parametrize("text", NO_FAULTS)
+def test_what_generated_texts_have_shown(text: str) -> None:
+    wanted = NO_FAULTS[text]
+    if isinstance(wanted, str) and wanted[:1] == "E":
+        with pytest.raises(AdiffError) as caught:
+            program(text).value()
+        assert caught.value.code == wanted
+        assert " object at 0x" not in caught.value.message
+    else:
+        found = program(text).value()
+        assert (found.tolist() if hasattr(found, "tolist") else found) == wanted
