@@ -11,7 +11,7 @@ from ..parser.errors import AdiffError
 from .decode import decode, text_given
 from .diagnostics import error_text, report_engine, report_error, report_notices
 from .environment import COMPLETION, Environment
-from .errors import FAULT, from_exception
+from .errors import FAULT, from_exception, usage
 from .evaluate import answer
 from .formats import pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
@@ -84,8 +84,11 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
         if isinstance(understood, int):
             return understood
         request = understood
+    resumed = request.options.get("resume")
+    if resumed is not None and request.options.setdefault("output", resumed) != resumed:
+        raise usage("two files to write to: those of --resume and of -o", "--resume FILE writes to FILE")
     path = request.text("output") if "output" in request.options else "-"
-    output = Output(environment, None if path == "-" else path)
+    output = Output(environment, None if path == "-" else path, resumed is not None)
     ABANDON[:] = [output.discard]
     try:
         code = respond(request, environment, output)

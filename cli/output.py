@@ -19,20 +19,23 @@ class ClosedPipe(Exception):
 
 
 class Output:
-    """Text on its way to its place. `commit` makes a file appear; `discard` leaves no trace of it."""
+    """Text on its way to its place. `commit` makes a file appear; `discard` leaves no trace of it, or, once it is kept, what
+    was written whole."""
 
-    __slots__ = ("environment", "file", "path", "temporary")
+    __slots__ = ("advice", "environment", "file", "kept", "path", "temporary")
 
-    def __init__(self, environment: Environment, path: str | None) -> None:
+    def __init__(self, environment: Environment, path: str | None, resumed: bool = False) -> None:
         self.environment = environment
         self.path = path
         self.temporary: str | None = None
         self.file: TextIO | None = None
+        self.kept: int | None = None  # bytes of a file with its name that were written whole
+        self.advice = ""  # what to say where no more than these are written
         if path is not None:
-            self.open(path)
+            self.open(path, resumed)
 
-    def open(self, path: str) -> None:
-        """Open the file beside its final place, or the place itself where that is a device or pipe."""
+    def open(self, path: str, resumed: bool) -> None:
+        """Open the file beside its final place, or the place itself where that is a device or pipe, or to be `resumed`."""
         try:
             if not path:
                 raise ValueError
@@ -42,6 +45,10 @@ class Output:
                 return
             # A link stays one: the file it leads to is replaced.
             self.path = target = os.path.realpath(path)
+            if resumed and mode is not None:
+                self.file = open(target, "r+", encoding="utf-8", errors="backslashreplace", newline="")  # noqa: SIM115
+                self.kept = os.stat(target).st_size
+                return
             temporary = os.path.join(os.path.dirname(target), f".adiff-{os.urandom(6).hex()}.tmp")
             # As a plain `open` would: the umask rules a new file, and an old one keeps its mode.
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -63,6 +70,8 @@ class Output:
         try:
             stream.write(text)
             stream.flush()
+            if self.kept is not None:
+                self.kept = os.fstat(stream.fileno()).st_size
         except BrokenPipeError:
             silence(stream)
             raise ClosedPipe from None
@@ -71,12 +80,30 @@ class Output:
             silence(stream)
             raise errors.unwritable(name, errors.reason(error)) from None
 
+    def keep(self) -> None:
+        """Give the file its name before all is written. Whatever happens then, what is written whole stays."""
+        if self.temporary is not None and self.path is not None:
+            try:
+                os.replace(self.temporary, self.path)
+            except OSError:
+                return  # Windows renames no file that is open: it appears at its end
+            self.temporary = None
+            self.kept = os.stat(self.path).st_size
+
+    def resume(self, size: int) -> None:
+        """Go on after so many bytes of a file that was there."""
+        if self.file is not None:
+            self.file.truncate(size)
+            self.file.seek(0, os.SEEK_END)
+            self.kept = size
+
     def commit(self) -> None:
         """All is written: give the file its name."""
         if self.file is None or self.path is None:
             return
         try:
             self.file.close()
+            self.file = None
             if self.temporary is not None:
                 os.replace(self.temporary, self.path)
                 self.temporary = None
@@ -87,7 +114,15 @@ class Output:
             raise errors.unwritable(self.path, errors.reason(error)) from None
 
     def discard(self) -> None:
-        """Remove what was written so far."""
+        """Remove what was written so far, or of a file that is kept what is not whole."""
+        if self.kept is not None and self.path is not None and self.file is not None:
+            file, self.file = self.file, None
+            silence(file)
+            try:
+                os.truncate(self.path, self.kept)
+            except OSError:
+                return  # it was removed
+            self.environment.write_error(self.advice)
         if self.temporary is not None:
             temporary, self.temporary = self.temporary, None
             try:

@@ -17,13 +17,14 @@ PIECE = 2**16  # bytes read at a time, which bound how many lines wait here
 
 
 class Incoming:
-    """The numbered lines of a file or of standard input that have come and are not answered yet. A line that
+    """The numbered lines after one of a file or of standard input that have come and are not answered yet. A line that
     is too long is the last."""
 
-    __slots__ = ("descriptor", "ended", "file", "number", "parts", "path", "ready", "size")
+    __slots__ = ("after", "descriptor", "ended", "file", "number", "parts", "path", "ready", "size")
 
-    def __init__(self, path: str, environment: Environment) -> None:
+    def __init__(self, path: str, environment: Environment, after: int = 0) -> None:
         self.path = path
+        self.after = after
         self.file = environment.stdin if path == "-" else open_file(path, regular=False)
         self.descriptor = -1 if self.file is None else self.file.fileno()
         self.ended = self.file is None
@@ -64,6 +65,7 @@ class Incoming:
 
     def end_line(self) -> None:
         self.number += 1
-        self.ready.append((self.number, b"".join(self.parts)))
+        if self.number > self.after:
+            self.ready.append((self.number, b"".join(self.parts)))
         self.parts = []
         self.size = 0

@@ -6,7 +6,18 @@ import gc
 import os
 from contextlib import nullcontext
 
-from ...engine.command import CHECKPOINT, COMPUTED, COMPUTING, ENGINE, EVALUATE, KINKS, Argument, Command, Option
+from ...engine.command import (
+    CHECKPOINT,
+    COMPUTED,
+    COMPUTING,
+    ENGINE,
+    EVALUATE,
+    KINKS,
+    OUTPUT,
+    Argument,
+    Command,
+    Option,
+)
 from .. import errors
 from ..batch.line import LONGEST_LINE, Answering
 from ..diagnostics import report_cache
@@ -37,8 +48,15 @@ def run(request: Request, environment: Environment, output: Output, style: Style
     records = writer(output, style)
     answering = Answering(request, environment, output, style, records)
     progress = Progress(environment, shown=not is_terminal(environment.stdout) or request.flag("output"))
-    answered = failed = 0
-    answers = replies(request.arguments["file"], request.number("jobs") or 1, answering)
+    path = request.arguments["file"]
+    answered = failed = after = 0
+    if "resume" in request.options:
+        from ..batch.resume import resume
+
+        answered, failed, after = resume(path, answering)
+    if output.path is not None and not request.flag("quiet"):
+        output.advice = advice(path, output.path, style)
+    answers = replies(path, request.number("jobs") or 1, answering, after)
     try:
         for reply in answers:
             records.write(reply.text)
@@ -48,7 +66,7 @@ def run(request: Request, environment: Environment, output: Output, style: Style
             if reply.told:
                 progress.clear()
                 environment.write_error(reply.told)
-            if failed and request.flag("fail_fast"):
+            if not reply.ok and request.flag("fail_fast"):
                 break
     finally:
         answers.close()
@@ -62,8 +80,16 @@ def run(request: Request, environment: Environment, output: Output, style: Style
     return not failed
 
 
-def replies(path: str, jobs: int, answering: Answering) -> Generator[Reply]:
-    """What the lines of a file or of standard input come to, in order, answered here or by so many processes: by one where
+def advice(path: str, output: str, style: Style) -> str:
+    """What to say of the output of a batch that ends before its lines do."""
+    from shlex import quote
+
+    resumed = f"; to go on: adiff batch {quote(path)} --resume {quote(output)}" if path != "-" else ""
+    return f"{output} holds the whole records{resumed if style.format == 'ndjson' else ''}\n"
+
+
+def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator[Reply]:
+    """What the lines `after` one of a file or of standard input come to, in order, answered here or by so many processes: by one where
     there is a limit of time, of all lines or of one in a file, which a line that hears no alarm is held to by the end of its
     process."""
     forks = hasattr(os, "fork")  # not on Windows
@@ -71,14 +97,14 @@ def replies(path: str, jobs: int, answering: Answering) -> Generator[Reply]:
         raise errors.usage("--jobs needs a system whose processes fork, and this one's do not")
     if jobs == 1 and not (forks and (answering.batch.flag("timeout") or limits_time(path))):
         for number, raw in lines(path, answering.environment):
-            reply = answering.reply(number, raw)
+            reply = answering.reply(number, raw) if number > after else None
             if reply is not None:
                 yield reply
         return
     from ..batch.incoming import Incoming
     from ..batch.jobs import Jobs
 
-    with Jobs(jobs, answering, Incoming(path, answering.environment)) as processes:
+    with Jobs(jobs, answering, Incoming(path, answering.environment, after)) as processes:
         yield from processes.replies()
 
 
@@ -115,11 +141,16 @@ def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
 
 COMMAND = Command(
     "batch", EVALUATE, "Answer a file of command lines, one record a line, in order.",
-    ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2"),
+    ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2",
+     "adiff batch lines.txt --resume answers.ndjson"),
     (
         KINKS, ENGINE, *COMPUTED, CHECKPOINT,
         Option("--fail-fast", "flag", "", COMPUTING, "Stop at the first line that fails."),
         Option("--jobs", "processes", "N", COMPUTING, "Answer lines in N processes, 1 to 256 (default 1)."),
+        Option(
+            "--resume", "text", "FILE", OUTPUT,
+            "Go on after the records that an interrupted run left in FILE (default: begin it).",
+        ),
     ),
     (Argument("file", "FILE", "A file of command lines ('-' is standard input)."),),
 )  # fmt: skip

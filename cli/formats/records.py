@@ -95,6 +95,7 @@ class Writer:
     def write(self, text: str) -> None:
         """Write the text of a record and send it on its way."""
         self.output.write(text if self.begun else self.head() + text)
+        self.output.keep()
         self.begun = True
 
     def finish(self) -> None:
