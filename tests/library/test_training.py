@@ -164,5 +164,7 @@ def test_wrong_uses(text: str, words: str, place: str) -> None:
     assert place in span.source.text[span.start : span.end]
 
 
-def test_integers_are_inputs_of_dense_layers() -> None:
+def test_integers_and_lists_of_numbers_are_inputs() -> None:
     assert float(value("model(tf.constant([[3]]))[0, 0]")) == 3.0
+    made = "m = tf.keras.Sequential([tf.keras.Input((1,)), tf.keras.layers.Dense(1, kernel_initializer='ones')])\n"
+    np.testing.assert_allclose(value(made + "m.predict(x[:, 0])"), X)
