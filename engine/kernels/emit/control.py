@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
+from ...core.tensor import OPERATORS
 from ..ir import Apply, If, Loop, Var, defined, ends, free
 from .code import ROOM, State, reads
 from .memory import Affine, Buffer, Ref, variable
@@ -233,7 +234,7 @@ def base(x: Any, block: Block) -> Var | None:
     made = {out: stmt for stmt in block for out in defined(stmt)}
     while x in made:
         stmt: Any = made[x]
-        if stmt.__class__ is Apply and stmt.row.name in ("index_update", "index_add"):
+        if stmt.__class__ is Apply and stmt.row in (OPERATORS.index_update, OPERATORS.index_add):
             x = stmt.inputs[0]
         elif stmt.__class__ is Loop:
             x = next((first for _, first, _, out in stmt.carried if out is x), None)
