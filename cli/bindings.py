@@ -90,6 +90,11 @@ def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> 
         raise
 
 
+def constant_of(label: str, text: str) -> Any:
+    """The plain value of a constant expression, or of a `@file`."""
+    return plain_value(value_of(label, text.strip()))
+
+
 def plain_value(bound: object) -> Any:
     """What is bound, as Python or NumPy has it."""
     from .. import program

@@ -45,6 +45,10 @@ def evaluated(request: Request, environment: Environment, output: Output, style:
     text, name = program_text(request, environment)
     try:
         parsed = program(text, name)
+        if "rows" in request.options or "over" in request.options:
+            from .tables import run
+
+            return run.answer(request, parsed, environment, output, style)
         at = inputs(request, parsed)
         outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
     except AdiffError as error:

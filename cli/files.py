@@ -89,7 +89,7 @@ def read_point(path: str) -> dict[str, object]:
 
 
 def read_value(reference: str, most: int | None = None) -> object:
-    """The value that `@reference` stands for: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json."""
+    """The value that `@reference` stands for: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json; FILE.csv:column."""
     path = unquoted(reference)
     stem, colon, key = path.rpartition(":")
     if colon and stem.lower().endswith(".npz"):
@@ -104,7 +104,14 @@ def read_value(reference: str, most: int | None = None) -> object:
         return read_table(path, "\t" if lower.endswith(".tsv") else ",")
     if lower.endswith(".json"):
         return read_json(path)
-    if colon and stem.lower().endswith((".npy", ".csv", ".tsv", ".json")):
+    if colon:
+        from .tables.read import form_of
+
+        if form_of(stem)[0] not in ("", "npy"):
+            from .tables.columns import read_column
+
+            return read_column(stem, key)
+    if colon and stem.lower().endswith((".npy", ".json")):
         hint = f"write @{stem}; the program picks a part of it, as in A[:, 0]"
         raise errors.unreadable(path, f"':{key}' is for an array of an .npz file", hint)
     raise errors.unreadable(path or "@", "its name does not end in .npy, .npz, .csv, .tsv or .json")

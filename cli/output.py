@@ -9,6 +9,7 @@ from . import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import TextIO
 
     from .environment import Environment
@@ -64,21 +65,41 @@ class Output:
 
     def write(self, text: str) -> None:
         """Write, and flush so that a whole record is with its reader."""
+        stream = self.stream()
+        self.attempt(lambda: (stream.write(text), stream.flush()))
+
+    def write_bytes(self, data: bytes) -> None:
+        """Write what is no text, or is encoded already."""
+        stream = self.stream()
+        binary = getattr(stream, "buffer", None)
+        if binary is None:
+            self.write(data.decode())
+            return
+        self.attempt(lambda: (binary.write(data), binary.flush()))
+
+    def rewrite(self, data: bytes) -> None:
+        """Write over the beginning of a file."""
+        binary = self.stream().buffer
+        self.attempt(lambda: (binary.flush(), binary.seek(0), binary.write(data), binary.flush()))
+
+    def stream(self) -> TextIO:
         stream = self.file if self.path is not None else self.environment.stdout
         if stream is None:
             raise errors.unwritable("standard output", "is closed")
+        return stream
+
+    def attempt(self, write: Callable[[], object]) -> None:
+        """Write; raises AdiffError E0713 where that cannot be done, and ClosedPipe where nobody reads."""
         try:
-            stream.write(text)
-            stream.flush()
+            write()
             if self.kept is not None:
-                self.kept = os.fstat(stream.fileno()).st_size
+                self.kept = os.fstat(self.stream().fileno()).st_size
         except BrokenPipeError:
-            silence(stream)
+            silence(self.stream())
             raise ClosedPipe from None
         except OSError as error:
-            name = self.path or "standard output"
-            silence(stream)
-            raise errors.unwritable(name, errors.reason(error)) from None
+            silence(self.stream())
+            raise errors.unwritable(self.path or "standard output", errors.reason(error)) from None
 
     def keep(self) -> None:
         """Give the file its name before all is written. Whatever happens then, what is written whole stays."""

@@ -24,7 +24,7 @@ class Result:
 
     __slots__ = (
         "columns", "document", "draw", "engine", "header", "lines", "loaded", "mode", "notices", "ok", "reason", "reason_span",
-        "rows", "subject", "timings",
+        "rows", "subject", "timings", "written",
     )  # fmt: skip
 
     def __init__(self, document: dict[str, Any]) -> None:
@@ -37,6 +37,7 @@ class Result:
         self.draw: Callable[[Any, Result], None] | None = None
         self.notices: list[Notice] = []
         self.ok = True
+        self.written = False  # on the way
         self.engine: str | None = None
         self.loaded = False  # a kernel that was kept, and not compiled
         self.mode: str | None = None

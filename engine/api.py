@@ -112,6 +112,7 @@ class Program:
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
+        self.row_seconds = 0.0  # that the tape has spent on rows of tables
         self.gives_way = True  # the tape to a kernel; not where there is none
 
     def _parsed(self, constant: bool) -> Module:

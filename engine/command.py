@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-INPUTS, DERIVATIVE, COMPUTING, LIMITS, METHOD, OUTPUT = PANELS = (
-    "Inputs", "Derivative", "Computing", "Limits", "Method", "Output",
+INPUTS, TABLES, DERIVATIVE, COMPUTING, LIMITS, METHOD, OUTPUT = PANELS = (
+    "Inputs", "Tables", "Derivative", "Computing", "Limits", "Method", "Output",
 )  # fmt: skip
 EVALUATE, DIFFERENTIATE, UNDERSTAND, PARTITION = GROUPS = (
     "Evaluate", "Differentiate", "Understand", "Partition and stitch",
@@ -129,6 +129,37 @@ GRAPH = Option(
     "--graph", "choice", "LANGUAGE", OUTPUT, "Write the tape as a graph instead of rows.", choices=("dot", "mermaid")
 )
 
+BY_ROW = (
+    Option(
+        "--rows",
+        "text",
+        "FILE",
+        TABLES,
+        "Evaluate once a row of a table: .csv, .tsv, .ndjson, .npy, .npz, .parquet, .arrow, .feather, also .gz and .zst; '-' is "
+        "CSV on standard input. Inputs are columns by name.",
+        page="[tables](tables.md)",
+    ),
+    Option(
+        "--over",
+        "text",
+        "NAME=RANGE",
+        TABLES,
+        "Evaluate once a point: x=0:2:0.1 (start:stop:step), x=0:2/21 (points), x=[0,1,5]; several are a grid.",
+        repeat=True,
+    ),
+    Option(
+        "--rows-format",
+        "choice",
+        "FORM",
+        TABLES,
+        "What the table is, where its name does not say.",
+        choices=("csv", "tsv", "ndjson", "npy", "npz", "parquet", "arrow"),
+    ),
+    Option("--rename", "text", "OLD=NEW", TABLES, "Give a column of the table another name.", repeat=True),
+    Option("--no-header", "flag", "", TABLES, "The table begins with data: its columns are c1, c2, ..."),
+    Option("--na", "text", "VALUE", TABLES, "What an empty cell means (default: no result for its row)."),
+    Option("--strict", "flag", "", TABLES, "Stop at the first row that fails, and write no column of errors."),
+)
 COMPUTED = (DTYPE, MAX_STEPS, MAX_MEMORY, TIMEOUT)
 EVALUATED = (FILE, AT, KINKS, ENGINE, *COMPUTED)
 SHOWN = (
@@ -160,6 +191,9 @@ class Command:
     of a nan is looked for; `takes_kinds`: its sources may be of other value kinds; `as_written`: without the rewrites that keep
     digits.
 
+    Over the rows of a table: `row_order(options)`, the order of derivatives that `Program.rows` is to find, None where rows
+    are evaluated one by one, and `from_rows(outcome, options)`, which fills in what is given from these; False where it cannot.
+
     What it gives: `gives`, a Single or BySource; or `fill(result, outcome)`, with `keys`, the keys of its JSON and what they
     hold, and `draw(drawing, result)` for a table of its own. `answer(request, environment, output, style)` gives the result of a
     command that is no evaluation.
@@ -190,6 +224,8 @@ class Command:
         self.fill: Callable[[Any, Any], None] = parts.pop("fill", self.fill_given)
         self.draw: Callable[[Any, Any], None] = parts.pop("draw", self.draw_given)
         self.answer: Callable[..., Any] | None = parts.pop("answer", None)
+        self.row_order: Callable[[dict[str, Any]], int | None] | None = parts.pop("row_order", None)
+        self.from_rows: Callable[[Any, dict[str, Any]], bool] | None = parts.pop("from_rows", None)
         assert not parts, parts
 
     def option(self, key: str) -> Option | None:

@@ -196,6 +196,8 @@ def allow(request: Request) -> None:
         raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
     if "-" in (request.arguments.get("expression"), request.options.get("file")):
         raise errors.usage("a line of a batch cannot read standard input")
+    if "rows" in request.options or "over" in request.options:
+        raise errors.usage("a line of a batch has one record, and a table has one for each row")
     if "trace" in request.options:
         raise errors.usage("a line of a batch has one record, and --trace gives one for each iteration")
     if "output" in request.options:

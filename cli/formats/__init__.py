@@ -40,6 +40,8 @@ def style_of(request: Request, environment: Environment) -> Style:
 
 def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
     """The result as text in the style's format, piece by piece."""
+    if result.written:
+        return
     if "graph" in request.options:
         from . import graph
 

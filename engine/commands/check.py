@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..command import CHECKPOINT, EVALUATED, UNDERSTAND, WRT, Command
+from ..command import BY_ROW, CHECKPOINT, EVALUATED, UNDERSTAND, WRT, Command
 from . import grad
 
 TYPE_CHECKING = False
@@ -48,6 +48,6 @@ COMMAND = Command(
     "check", UNDERSTAND,
     "The gradient against an independent check (complex step or differences); exit 1 when they disagree.",
     ('adiff check "exp(-x**2)" --at x=0.5',),
-    (*EVALUATED, WRT, CHECKPOINT), compute=compute, of_sum="the gradient", finds_origin=False, fill=fill, draw=draw,
+    (*EVALUATED, *BY_ROW, WRT, CHECKPOINT), compute=compute, of_sum="the gradient", finds_origin=False, fill=fill, draw=draw,
     keys={"check": "`ok` (null: no verdict), `max_error`, `method`, and `sources` by input"},
 )  # fmt: skip

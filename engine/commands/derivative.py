@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..command import DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
+from ..command import BY_ROW, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ def fill(result: Any, outcome: Any) -> None:
     result.header = ("order", "value")
     result.rows = [(0, outcome.value), *enumerate(outcome.derivatives, 1)]
     result.lines = [(str(order), value) for order, value in result.rows]
+    result.columns = [("value", outcome.value), *((f"d{order}", x) for order, x in enumerate(outcome.derivatives, 1))]
 
 
 def draw(drawing: Any, result: Any) -> None:
@@ -93,10 +94,24 @@ def draw(drawing: Any, result: Any) -> None:
     drawing.columns(("order", "derivative"), *zip(*result.rows))
 
 
+def row_order(options: dict[str, Any]) -> int | None:
+    order = options.get("order", 1)
+    return order if order in (1, 2) else None
+
+
+def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
+    if len(outcome.gradients) != 1 or outcome.value.ndim != 1:
+        return False
+    ((name, gradient),) = outcome.gradients.items()
+    outcome.derivatives = [gradient] + ([outcome.hessian[name][name]] if outcome.hessian else [])
+    return True
+
+
 COMMAND = Command(
     "derivative", DIFFERENTIATE, "Value and the first N derivatives of a scalar function.",
     ('adiff derivative "sin(x)" --at x=0 --order 4',),
-    (*EVALUATED, WRT, Option("--order", "order", "N", DERIVATIVE, "How many derivatives (default 1).")),
-    compute=compute, of_sum="the derivatives", keys={"derivatives": "the first, second, ... derivative"},
+    (*EVALUATED, *BY_ROW, WRT, Option("--order", "order", "N", DERIVATIVE, "How many derivatives (default 1).")),
+    compute=compute, row_order=row_order, from_rows=from_rows,
+    of_sum="the derivatives", keys={"derivatives": "the first, second, ... derivative"},
     fill=fill, draw=draw,
 )  # fmt: skip

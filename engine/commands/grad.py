@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..command import CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, BySource, Command
+from ..command import BY_ROW, CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, BySource, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,6 +69,6 @@ COMMAND = Command(
         'adiff grad "-x**2 * y" --at x=-1,y=3 --wrt x',
         'adiff grad "sum(A @ v)" --at A=@matrix.npy --at v=[1,2] --json',
     ),
-    (*EVALUATED, WRT, CHECKPOINT), compute=compute, of_sum="the gradient", takes_kinds=True,
+    (*EVALUATED, *BY_ROW, WRT, CHECKPOINT), row_order=lambda options: 1, compute=compute, of_sum="the gradient", takes_kinds=True,
     gives=BySource("gradients", "d_", "gradient"),
 )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..command import CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
+from ..command import BY_ROW, CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, Command, Option
 from . import grad
 
 TYPE_CHECKING = False
@@ -231,12 +231,12 @@ COMMAND = Command(
         'adiff hessian "sum((x[1:] - x[:-1]**2)**2)" --at "x=linspace(0,1,6)" --sparse',
     ),
     (
-        *EVALUATED, WRT, CHECKPOINT,
+        *EVALUATED, *BY_ROW, WRT, CHECKPOINT,
         Option(
             "--sparse", "flag", "", DERIVATIVE,
             "Only the entries that may differ from zero: found by themselves, with one product for each colour.",
         ),
     ),
-    compute=compute, of_sum="the Hessian", fill=fill, draw=draw,
+    compute=compute, row_order=lambda options: None if options.get("sparse") else 2, of_sum="the Hessian", fill=fill, draw=draw,
     keys={"gradients": "by input; `null` where unconnected", "hessian": "by input, and then by input"},
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..command import CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, BySource, Command, Option
+from ..command import BY_ROW, CHECKPOINT, DERIVATIVE, DIFFERENTIATE, EVALUATED, WRT, BySource, Command, Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,6 +52,12 @@ def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
     outcome.jacobian = blocks
 
 
+def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
+    """The Jacobian of a scalar is its gradient."""
+    outcome.jacobian = outcome.gradients
+    return bool(outcome.value.ndim == 1 and outcome.value.dtype != object)
+
+
 def draw(drawing: Any, result: Any) -> None:
     """A labelled matrix: a row for each entry of the result, a column for each entry of a source."""
     subject = result.subject
@@ -69,13 +75,14 @@ COMMAND = Command(
         'adiff jacobian "A @ v" --at A=@matrix.npy --at v=[1,2] --mode forward',
     ),
     (
-        *EVALUATED, WRT, CHECKPOINT,
+        *EVALUATED, *BY_ROW, WRT, CHECKPOINT,
         Option(
             "--mode", "choice", "MODE", DERIVATIVE,
             "Forward (a pass per input entry), reverse (a pass per result entry), or the cheaper of the two.",
             choices=("auto", "forward", "reverse"),
         ),
     ),
-    compute=compute, from_kernel=from_kernel, of_sum="the Jacobian", gives=BySource("jacobian", "d_", "jacobian"),
+    compute=compute, row_order=lambda options: 1, from_rows=from_rows, from_kernel=from_kernel,
+    of_sum="the Jacobian", gives=BySource("jacobian", "d_", "jacobian"),
     draw=draw,
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..command import DERIVATIVE, DIFFERENTIATE, EVALUATED, Command, Option, Single
+from ..command import BY_ROW, DERIVATIVE, DIFFERENTIATE, EVALUATED, Command, Option, Single
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,13 +36,31 @@ def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
     outcome.tangent = found.derived(0)
 
 
+def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
+    """The tangents of scalars, by the gradient; tangents are the same in all rows."""
+    import numpy as np
+
+    from ..plain import bind, to_plain
+
+    outcome.tangent = np.zeros(len(outcome.value))
+    for name, given in options["tangent"].items():
+        g = outcome.gradients.get(name)
+        direction = np.asarray(to_plain(bind(given, name)))
+        moved = np.broadcast_to(direction != 0, g.shape[1:]) if g is not None and g.dtype != object else None
+        if moved is not None and moved.any():
+            terms = g[:, moved] * np.broadcast_to(direction, g.shape[1:])[moved]
+            outcome.tangent = outcome.tangent + terms.sum(axis=1)
+    named = set(options["tangent"]) <= set(outcome.gradients)
+    return bool(named and outcome.value.ndim == 1 and outcome.value.dtype != object)
+
+
 COMMAND = Command(
     "jvp", DIFFERENTIATE, "The derivative along a direction: Jacobian times tangent.",
     ('adiff jvp "x*y" --at x=2,y=3 --tangent x=1,y=0',),
     (
-        *EVALUATED,
+        *EVALUATED, *BY_ROW,
         Option("--tangent", "bindings", "NAME=VALUE", DERIVATIVE, "Direction the inputs move in.", repeat=True),
     ),
-    compute=compute, from_kernel=from_kernel, of_sum="the Jacobian times the tangent",
+    compute=compute, row_order=lambda options: 1, from_rows=from_rows, from_kernel=from_kernel, of_sum="the Jacobian times the tangent",
     gives=Single("tangent", "the derivative along the direction", "tangent"),
 )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from ..command import CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, Command, Single
+from ..command import BY_ROW, CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, Command, Single
 from .hessian import refuse_complex, rows_by_kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..evaluation import Evaluation
 
 # Inputs up to which a kernel goes through all unit vectors; of more the tape looks for the pattern first.
@@ -60,9 +62,21 @@ def by_kernel(evaluation: Evaluation) -> bool:
     return True
 
 
+def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
+    import numpy as np
+
+    count = len(outcome.value)
+    outcome.laplacian = np.zeros(count)
+    for name, row in outcome.hessian.items():
+        if row[name] is not None and row[name].dtype != object:
+            side = round((row[name].size / max(count, 1)) ** 0.5)
+            outcome.laplacian = outcome.laplacian + np.einsum("nii->n", row[name].reshape(count, side, side))
+    return True
+
+
 COMMAND = Command(
     "laplacian", DIFFERENTIATE, "The trace of the Hessian: the sum of the second derivatives by every entry of every input.",
     ('adiff laplacian "x**2*y + sin(y)" --at x=1,y=2', 'adiff laplacian "1/norm(r)" --at r=[1,2,2]'),
-    (*EVALUATED, WRT, CHECKPOINT), compute=compute, of_sum="the Laplacian",
+    (*EVALUATED, *BY_ROW, WRT, CHECKPOINT), row_order=lambda options: 2, from_rows=from_rows, compute=compute, of_sum="the Laplacian",
     gives=Single("laplacian", "the trace of the Hessian", "Laplacian"),
 )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..command import EVALUATE, EVALUATED, Command
+from ..command import BY_ROW, EVALUATE, EVALUATED, Command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,5 +47,5 @@ COMMAND = Command(
         'adiff value "sin(x)**2" --at x=pi/4',
         "adiff value -f rosenbrock.adiff --at @start.json",
     ),
-    EVALUATED, alias="eval", compute=compute, differentiates=False, fill=fill, draw=draw,
+    (*EVALUATED, *BY_ROW), row_order=lambda options: 0, alias="eval", compute=compute, differentiates=False, fill=fill, draw=draw,
 )  # fmt: skip

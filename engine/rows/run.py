@@ -69,9 +69,9 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
 
     tape = TapeRows(program, request, results)
     kernel = Kernel(program, request, outcome)
-    done, size, start = 0, FIRST, time.perf_counter()
+    done, size = 0, FIRST
     while done < request.count:
-        left = kernel.run(done, results, time.perf_counter() - start)
+        left = kernel.run(done, results, program.row_seconds)
         if left is not None:
             tape.run(left)
             return
@@ -79,7 +79,9 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
         stop = min(done + size, request.count)
         tape.run(np.arange(done, stop))
         done = stop
-        if time.perf_counter() - begin < MOMENT:
+        taken = time.perf_counter() - begin
+        program.row_seconds += taken
+        if taken < MOMENT:
             size = min(2 * size, CHUNK)
 
 
@@ -104,7 +106,7 @@ class Kernel:
             outcome.reason = "no rows of numbers"
 
     def run(self, first: int, results: Results, spent: float) -> Any:
-        """Evaluate the rows from `first` on where a kernel is to do so, `spent` seconds after the tape began; the rows that
+        """Evaluate the rows from `first` on where a kernel is to do so, after `spent` seconds of the tape; the rows that
         are left to the tape, or None where it goes on."""
         if not self.possible or (self.engine == "auto" and spent < LOADED and not kernels_in_memory()):
             return None

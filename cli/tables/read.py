@@ -1,0 +1,384 @@
+"""Tables as input, chunk by chunk: CSV, TSV, NDJSON, NPY, NPZ, Parquet, Arrow and Feather files, and grids of points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+
+from ...parser.errors import AdiffError
+from .. import errors
+from ..files import open_file, read_npy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from ..environment import Environment
+
+FORMS = {
+    ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".npy": "npy", ".npz": "npz", ".parquet": "parquet",
+    ".arrow": "arrow", ".feather": "arrow",
+}  # fmt: skip
+COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
+ROWS = 1 << 17  # of a chunk
+BLOCK = 1 << 23  # bytes of text that are read at a time
+MOST_BLOCK = 1 << 27  # bytes of one record
+NOT_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
+
+
+class Chunk:
+    """Some rows. A column is a list of texts or an Arrow array of them (`text` forms), a list of values, or a typed array of
+    Arrow or NumPy. `place(row)` says where a row of the chunk stands; `done` is the part of the file that has been read."""
+
+    __slots__ = ("columns", "count", "done", "names", "place", "text")
+
+    def __init__(
+        self, names: list[str], columns: list[Any], place: Callable[[int], str], text: bool = False, done: float | None = None
+    ) -> None:  # fmt: skip
+        self.names = names
+        self.columns = columns
+        self.count = len(columns[0]) if columns else 0
+        self.place = place
+        self.text = text
+        self.done = done
+
+
+def arrow() -> Any:
+    """PyArrow, or None."""
+    try:
+        import pyarrow  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return None
+    return pyarrow
+
+
+def needed_arrow(what: str) -> Any:
+    """PyArrow. Raises AdiffError where it is not installed."""
+    found = arrow()
+    if found is None:
+        raise errors.usage(f"{what} needs PyArrow", 'pip install "adiff[tables]"')
+    return found
+
+
+def form_of(path: str, given: str = "", outputs: Mapping[str, str] = FORMS) -> tuple[str, str]:
+    """The form of a table file and how it is compressed, by its name; ("", "") where the name tells nothing."""
+    stem, extension = os.path.splitext(path.lower())
+    compression = COMPRESSED.get(extension, "")
+    if compression:
+        extension = os.path.splitext(stem)[1]
+    return given or outputs.get(extension, ""), compression
+
+
+def chunks(path: str, given: str, header: bool, environment: Environment | None) -> Iterator[Chunk]:
+    """The rows of a table. Raises AdiffError E07xx, with file and line, once the rows before the mistake are given."""
+    form, compression = form_of(path, given or ("csv" if path == "-" else ""))
+    if not form:
+        known = ", ".join(FORMS)
+        raise errors.unreadable(path, f"its name does not end in {known}", "say what it is: --rows-format csv")
+    label = "<stdin>" if path == "-" else path
+    stream: Any
+    if path == "-" and environment is not None:
+        stream = getattr(environment.stdin, "buffer", None) or io.BytesIO(environment.read_input(1 << 62))
+    else:
+        stream = open_file(path, regular=False)
+    size = 0 if path == "-" else os.fstat(stream.fileno()).st_size
+    raw = stream
+    if compression == "gzip":
+        import gzip
+
+        stream = gzip.GzipFile(fileobj=stream)
+    elif compression:
+        stream = io.BufferedReader(needed_arrow("zstd").CompressedInputStream(stream, "zstd"))
+
+    def part() -> float | None:
+        return raw.tell() / size if size else None
+
+    try:
+        if form in ("csv", "tsv"):
+            yield from delimited(stream, label, "\t" if form == "tsv" else ",", header, part)
+        elif form == "ndjson":
+            yield from objects(stream, label, part)
+        else:
+            yield from {"npy": of_npy, "npz": of_npz, "parquet": of_parquet, "arrow": of_arrow}[form](stream, label)
+    except AdiffError:
+        raise
+    except (OSError, EOFError, ValueError) as error:  # Arrow's errors are some of these
+        if isinstance(error, BrokenPipeError):
+            raise
+        said = str(error).partition("\n")[0] or type(error).__name__
+        raise errors.unusable(label, f"not a readable {form} table: {said[:1].lower()}{said[1:]}") from None
+    except Exception as error:
+        if type(error).__module__ in ("zlib", "zipfile"):
+            raise errors.unusable(label, f"not a readable {form} table: {error}") from None
+        raise
+    finally:
+        if path != "-":
+            raw.close()
+
+
+# --- text -------------------------------------------------------------------------------------------------------------
+
+
+def blocks(stream: Any, label: str) -> Iterator[bytes]:
+    """The content in blocks of whole records: a line feed in a quoted field ends none."""
+    rest, line, first = b"", 1, True
+    while some := stream.read(BLOCK):
+        if first and (some.startswith(NOT_TEXT) or b"\0" in some[:4096]):
+            raise errors.unusable(
+                label, "not text but a binary file", "say what it is: --rows-format parquet, arrow, npy or npz"
+            )
+        data = rest + (some.removeprefix(b"\xef\xbb\xbf") if first else some)
+        first = False
+        cut = data.rfind(b"\n") + 1
+        while cut and data.count(b'"', 0, cut) % 2:
+            cut = data.rfind(b"\n", 0, data.rfind(b'"', 0, cut)) + 1
+        if not cut and len(data) > MOST_BLOCK:
+            raise errors.unusable(f"{label}:{line}", "a quoted field, or a line, that does not end")
+        if cut:
+            line += data.count(b"\n", 0, cut)
+            yield data[:cut]
+        rest = data[cut:]
+    if rest:
+        yield rest
+
+
+def delimited(
+    stream: Any, label: str, delimiter: str, header: bool, part: Callable[[], float | None]
+) -> Iterator[Chunk]:
+    """The chunks of a CSV or TSV table, all cells as the texts that they are."""
+    names: list[str] = []
+    line = 1
+    empty = True
+    for block in blocks(stream, label):
+        if not names:
+            reader = csv.reader(io.StringIO(text_of(block, label, line), newline=""), delimiter=delimiter)
+            cells = next((cells for cells in reader if cells), None)
+            if cells is None:
+                continue
+            names = [cell.strip() for cell in cells] if header else [f"c{i + 1}" for i in range(len(cells))]
+            if header:
+                block = b"".join(block.splitlines(keepends=True)[reader.line_num :])
+                line += reader.line_num
+        if block.strip():
+            empty = False
+            yield from parsed(block, label, line, names, delimiter, part())
+        line += block.count(b"\n")
+    if not names:
+        raise errors.unusable(label, "is empty")
+    if empty:
+        yield Chunk(names, [[] for _ in names], lambda row: label, True)
+
+
+def text_of(block: bytes, label: str, line: int) -> str:
+    try:
+        return block.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line += block.count(b"\n", 0, error.start)
+        raise errors.unusable(f"{label}:{line}", f"not UTF-8 text: byte 0x{block[error.start]:02x}") from None
+
+
+def parsed(
+    block: bytes, label: str, line: int, names: list[str], delimiter: str, part: float | None
+) -> Iterator[Chunk]:
+    """The rows of a block; a mistake in it is raised once the rows before it are given."""
+    pa = arrow()
+    if pa is not None and block.count(b'"') % 2 == 0:
+        from pyarrow import csv as fast
+
+        keys = [str(i) for i in range(len(names))]
+        try:
+            table = fast.read_csv(
+                pa.BufferReader(block),
+                fast.ReadOptions(column_names=keys),
+                fast.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in block),
+                fast.ConvertOptions(column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False),
+            )
+        except pa.ArrowInvalid:
+            pass  # the reader below says where
+        else:
+            columns = [column.combine_chunks() for column in table.columns]
+            yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
+            return
+    rows: list[list[str]] = []
+    fault = None
+    reader = csv.reader(io.StringIO(text_of(block, label, line), newline=""), delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            if cells and len(cells) != len(names):
+                noun = "field" if len(cells) == 1 else "fields"
+                place = f"{label}:{line + reader.line_num - 1}:{min(len(cells), len(names)) + 1}"
+                fault = errors.unusable(place, f"{len(cells)} {noun}, and the table has {len(names)} columns")
+                break
+            if cells:
+                rows.append(cells)
+    except csv.Error as error:
+        fault = errors.unusable(f"{label}:{line + max(reader.line_num, 1) - 1}", f"not a readable table: {error}")
+    if rows:
+        columns = [list(column) for column in zip(*rows)]
+        yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
+    if fault is not None:
+        raise fault
+
+
+def line_of(block: bytes, delimiter: str, row: int, line: int) -> int:
+    """The line on which a row of a block begins."""
+    reader = csv.reader(io.StringIO(block.decode("utf-8", "replace"), newline=""), delimiter=delimiter)
+    begin = 0
+    for cells in reader:
+        if cells and (row := row - 1) < 0:
+            break
+        begin = reader.line_num
+    return line + begin
+
+
+def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterator[Chunk]:
+    """The chunks of NDJSON; the keys of the first one are the columns."""
+    names: list[str] = []
+    rows: list[dict[str, Any]] = []
+    places: list[int] = []
+
+    def taken() -> Iterator[Chunk]:
+        nonlocal names
+        names = names or list(dict.fromkeys(key for row in rows for key in row))
+        if rows:
+            found = list(places)
+            yield Chunk(
+                names, [[row.get(n) for row in rows] for n in names], lambda row: f"{label}:{found[row]}", False, part()
+            )
+            rows.clear()
+            places.clear()
+
+    for number, raw in enumerate(stream, 1):
+        if raw.strip():
+            try:
+                row = json.loads(raw)
+                if not isinstance(row, dict):
+                    raise ValueError("no object")
+                unknown = [key for key in row if names and key not in names]
+                if unknown:
+                    raise ValueError(f"the rows before have no {unknown[0]!r}")
+            except (ValueError, RecursionError) as error:
+                yield from taken()
+                raise errors.unusable(f"{label}:{number}", f"not a row of the table: {error}") from None
+            rows.append(row)
+            places.append(number)
+            if len(rows) == ROWS // 8:
+                yield from taken()
+    yield from taken()
+    if not names:
+        raise errors.unusable(label, "is empty")
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------------
+
+
+def sliced(names: list[str], columns: Sequence[Any], label: str) -> Iterator[Chunk]:
+    """Whole columns in chunks."""
+    count = len(columns[0])
+    if any(len(column) != count for column in columns):
+        sizes = ", ".join(f"{name} has {len(column)}" for name, column in zip(names, columns))
+        raise errors.unusable(label, f"its columns differ in length: {sizes}")
+    for start in range(0, max(count, 1), ROWS):
+        parts = [column[start : start + ROWS] for column in columns]
+        yield Chunk(names, parts, placed(label, start), done=min(start + ROWS, count) / max(count, 1))
+
+
+def placed(label: str, start: int) -> Callable[[int], str]:
+    return lambda row: f"{label}: row {start + row + 1}"
+
+
+def of_npy(stream: Any, label: str) -> Iterator[Chunk]:
+    """The fields of a structured array, or the columns c1, c2… of another."""
+    import numpy as np
+
+    if label == "<stdin>":
+        stream = io.BytesIO(stream.read())
+    begin = stream.tell()
+    array: Any
+    try:
+        array = np.load(label, mmap_mode="r", allow_pickle=False) if label != "<stdin>" else np.load(stream)
+    except ValueError:
+        stream.seek(begin)
+        array = read_npy(label, stream, stream.seek(0, 2) - stream.seek(begin))  # says what is wrong
+    if array.dtype.names:
+        yield from sliced(list(array.dtype.names), [array[name] for name in array.dtype.names], label)
+    elif array.ndim in (1, 2):
+        table = array.reshape(len(array), -1)
+        yield from sliced([f"c{i + 1}" for i in range(table.shape[1])], list(table.T), label)
+    else:
+        raise errors.unusable(label, f"an array of shape {list(array.shape)} is no table")
+
+
+def of_npz(stream: Any, label: str) -> Iterator[Chunk]:
+    """The arrays of an archive, a column each."""
+    import zipfile
+
+    with zipfile.ZipFile(stream) as archive:
+        members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
+        columns = {n: read_npy(f"{label}:{n}", archive.open(info), info.file_size) for n, info in members.items()}
+    if not columns or any(column.ndim == 0 for column in columns.values()):
+        raise errors.unusable(label, "its arrays are no columns")
+    yield from sliced(list(columns), list(columns.values()), label)
+
+
+def of_parquet(stream: Any, label: str) -> Iterator[Chunk]:
+    needed_arrow("Parquet")
+    from pyarrow import parquet
+
+    if label == "<stdin>":
+        stream = io.BytesIO(stream.read())
+    file = parquet.ParquetFile(stream, pre_buffer=False)
+    yield from batches(file.iter_batches(ROWS), file.schema_arrow, label, file.metadata.num_rows)
+
+
+def of_arrow(stream: Any, label: str) -> Iterator[Chunk]:
+    """An IPC file (Feather is one), or a stream."""
+    pa = needed_arrow("Arrow")
+    if label == "<stdin>":
+        source = pa.ipc.open_stream(stream)
+        yield from batches(source, source.schema, label, 0)
+        return
+    try:
+        file = pa.ipc.open_file(stream)
+    except pa.ArrowInvalid:
+        stream.seek(0)
+        source = pa.ipc.open_stream(stream)
+        yield from batches(source, source.schema, label, 0)
+    else:
+        some = (file.get_batch(i) for i in range(file.num_record_batches))
+        parts = (batch.slice(i, ROWS) for batch in some for i in range(0, batch.num_rows, ROWS))
+        yield from batches(parts, file.schema, label, 0)
+
+
+def batches(found: Any, schema: Any, label: str, count: int) -> Iterator[Chunk]:
+    """Record batches as chunks; one without rows where there are none."""
+    done = 0
+    for batch in found:
+        if batch.num_rows:
+            yield Chunk(
+                schema.names,
+                batch.columns,
+                placed(label, done),
+                done=(done + batch.num_rows) / count if count else None,
+            )
+        done += batch.num_rows
+    if not done:
+        yield Chunk(schema.names, [arrow().array([], kind) for kind in schema.types], placed(label, 0))
+
+
+# --- grids ------------------------------------------------------------------------------------------------------------
+
+
+def grid(axes: dict[str, Any]) -> Iterator[Chunk]:
+    """Every point of a grid, the last axis fastest."""
+    import numpy as np
+
+    sizes = [len(values) for values in axes.values()]
+    count = int(np.prod(sizes))
+    for start in range(0, count, ROWS):
+        index = np.unravel_index(np.arange(start, min(start + ROWS, count)), sizes)
+        columns = [np.asarray(values)[i] for values, i in zip(axes.values(), index)]
+        yield Chunk(list(axes), columns, placed("--over", start), done=min(start + ROWS, count) / count)

@@ -1,0 +1,386 @@
+"""A command over the rows of a table: `--rows` and `--over`."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from ...engine.outcome import Notice
+from ...parser.errors import AdiffError
+from .. import errors
+from ..bindings import constant_of, divide
+from ..commands import COMMANDS
+from ..environment import is_terminal
+from ..evaluate import inputs, options
+from ..formats.delimited import names as names_of
+from ..formats.numbers import entries
+from ..progress import Progress
+from ..result import Result
+from .columns import Inputs
+from .read import Chunk, chunks, grid
+from .write import writer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...engine.api import Program
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+    from .write import Writer
+
+# Options of an evaluation that hold for each row, and those that hold for the whole table alone.
+OF_TABLE = ("timeout", "engine", "kinks", "max_steps", "max_memory")
+USAGE = frozenset(("usage", "syntax", "name"))
+
+
+def answer(request: Request, program: Program, environment: Environment, output: Output, style: Style) -> Result:
+    """Evaluate the rows, and write them as they come."""
+    if "rows" in request.options and "over" in request.options:
+        raise errors.usage("--rows and --over are two tables at once", "leave one of them out")
+    table = Table(request, program)
+    over = "over" in request.options
+    if over:
+        found = grid(axes(request, program))
+    else:
+        header = not request.flag("no_header")
+        found = chunks(request.text("rows"), request.text("rows_format"), header, environment)
+    given = request.text("format")
+    if not given:
+        style.format = "table" if over and style.format == "table" else "csv"
+    out = writer(output, style, request.command, given)
+    # Rows and a bar on one terminal would write over one another.
+    progress = Progress(environment, output.path is not None or not is_terminal(environment.stdout), "")
+    start = perf_counter()
+    try:
+        for chunk in found:
+            table.take(chunk, out)
+            progress.show(words(table.count, perf_counter() - start, chunk.done))
+    finally:
+        progress.clear()
+    out.finish()
+    result = table.result(perf_counter() - start)
+    if table.failed and not request.flag("quiet"):
+        noun = "row" if table.count == 1 else "rows"
+        environment.write_error(f"{table.failed} of {table.count} {noun} failed; the first: {table.first}\n")
+    return result
+
+
+def words(count: int, seconds: float, done: float | None) -> str:
+    """How far a table is."""
+    text = f"{count:,} rows, {count / max(seconds, 1e-9):,.0f} a second"
+    if done:
+        filled = round(20 * min(done, 1.0))
+        text = f"[{'#' * filled}{'.' * (20 - filled)}] {text}, {seconds * (1 - done) / done:,.0f} s left"
+    return text
+
+
+def axes(request: Request, program: Program) -> dict[str, Any]:
+    """The values of each `--over NAME=START:STOP:STEP`, `START:STOP/POINTS` or list."""
+    import numpy as np
+
+    found: dict[str, Any] = {}
+    for text in request.texts("over"):
+        name, given = divide("--over", text)
+        if name in found:
+            raise errors.bad_binding(f"--over: {name!r} is given twice")
+        if name not in (*program.inputs, *program.optional):
+            raise errors.bad_binding(f"--over: '{name}' is not an input", f"its inputs are {', '.join(program.inputs)}")
+        parts = given.split(":")
+        hint = f"write {name}=0:2:0.1 (start:stop:step), {name}=0:2/21 (points) or {name}=[0,1,5]"
+        last, slash, points = parts[-1].rpartition("/")
+        if len(parts) == 1:
+            values = np.asarray(constant_of(f"--over {name}", given))
+            if values.ndim != 1:
+                raise errors.bad_binding(f"--over: {given!r} is no range", hint)
+        elif len(parts) == 2 and slash and points.strip().isdigit() and 0 < int(points) < 10**12:
+            start, stop = (float(constant_of(f"--over {name}", part)) for part in (parts[0], last))
+            values = spaced(start, stop, int(points))
+        elif len(parts) == 3:
+            start, stop, step = (float(constant_of(f"--over {name}", part)) for part in parts)
+            count = (stop - start) / step if step else -1.0
+            if not 0 <= count < 1e12:
+                raise errors.bad_binding(f"--over: {given!r} has no points", hint)
+            whole = round(count)
+            if abs(count - whole) < 1e-9 * max(whole, 1):
+                values = spaced(start, stop, whole + 1)
+            else:
+                values = start + step * np.arange(int(count) + 1)
+        else:
+            raise errors.bad_binding(f"--over: {given!r} is no range", hint)
+        found[name] = values
+    return found
+
+
+def spaced(start: float, stop: float, points: int) -> Any:
+    """Points from start to stop, both among them; of decimal steps decimal numbers, 0.3 and not 0.30000000000000004."""
+    import numpy as np
+
+    step = (stop - start) / max(points - 1, 1)
+    found = start + step * np.arange(points)
+    if points > 1:
+        found[-1] = stop
+    digits = 14 - len(str(int(max(abs(start), abs(stop)))))
+    if digits > 0 and all(round(x, digits) == float(f"{x:.14g}") for x in (start, stop, step)):
+        found = np.round(found, digits)
+    return found
+
+
+class Table:
+    """What is done with each chunk, and what is known in the end."""
+
+    def __init__(self, request: Request, program: Program) -> None:
+        self.request = request
+        self.command = COMMANDS[request.command]
+        self.program = program
+        self.constants = inputs(request, program)
+        self.wrt = request.texts("wrt") or None
+        self.options = options(request)
+        na = request.text("na")
+        self.inputs = Inputs(constant_of("--na", na) if na else None)
+        self.renamed = dict(divide("--rename", text) for text in request.texts("rename"))
+        self.strict = request.flag("strict")
+        self.header: list[str] = []  # of the results
+        self.known: list[str] | None = None  # the columns of the table
+        self.used: list[str] = []
+        whole = self.command.row_order is not None and not {"dtype", "checkpoint"} & self.options.keys()
+        self.order = self.command.row_order(self.options) if whole else None  # type: ignore[misc]
+        self.count = self.failed = 0
+        self.first = ""
+        self.notices: dict[tuple[Any, ...], list[Any]] = {}
+        self.outcome: Any = None
+
+    def columns_of(self, chunk: Chunk) -> list[str]:
+        """The names of the columns, each of which is one."""
+        names = list(chunk.names)
+        for old, new in self.renamed.items():
+            if old not in names:
+                raise errors.unusable("--rename", f"the table has no column {old!r}", f"it has {', '.join(names[:20])}")
+            names[names.index(old)] = new
+        twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None:
+            raise errors.unusable(
+                self.request.text("rows"), f"two columns are named {twice!r}", "--no-header names them c1, c2, ..."
+            )
+        both = next((name for name in self.constants if name in names), None)
+        if both is not None:
+            raise errors.usage(
+                f"'{both}' is a column, and bound by --at", f"--rename {both}={both}_1 keeps the column apart"
+            )
+        self.used = [name for name in (*self.program.inputs, *self.program.optional) if name in names]
+        missing = [name for name in self.program.inputs if name not in names and name not in self.constants]
+        if missing:
+            hint = f"its columns are {', '.join(names[:20])}; --rename OLD={missing[0]}, or --at {missing[0]}=..."
+            if all(looks_like_number(name) for name in names):
+                hint = "its first line looks like data: --no-header names the columns c1, c2, ..."
+            raise errors.unusable(self.request.text("rows") or "--over", f"no column '{missing[0]}'", hint)
+        return names
+
+    def take(self, chunk: Chunk, out: Writer) -> None:
+        """Evaluate the rows of a chunk and write them."""
+        import numpy as np
+
+        if self.known is None:
+            self.known = self.columns_of(chunk)
+        names, columns = list(self.known), list(chunk.columns)
+        values: dict[str, Any] = {}
+        wrong: dict[int, AdiffError] = {}
+        absent = np.zeros(chunk.count, bool)
+        valid: list[Any] = [None] * len(names)
+        for name in self.used:
+            i = names.index(name)
+            values[name], missing, bad = self.inputs.read(name, columns[i], chunk.text)
+            absent |= missing
+            wrong.update(bad)
+            if out.typed and chunk.text and values[name].dtype.kind in "if":
+                columns[i], valid[i] = values[name].astype("float64"), ~missing
+        alive = ~absent
+        alive[list(wrong)] = False
+        rows = np.flatnonzero(alive)
+        given = values if alive.all() else {name: x[rows] for name, x in values.items()}
+        results, failed = self.evaluated(given, rows, chunk)
+        wrong.update({int(rows[row]): error for row, error in failed.items()})
+        there = alive.copy()
+        there[list(wrong)] = False
+        stop = min(wrong) if self.strict and wrong else chunk.count
+        for name, result in results:
+            if name in self.known:
+                hint = f"give that of the table another name: --rename {name}={name}_1"
+                raise errors.usage(f"the table has a column '{name}', which the results have too", hint)
+            names.append(name)
+            columns.append(spread(result, rows, chunk.count))
+            valid.append(there)
+        if not self.strict:
+            names.append("error")
+            columns.append([message(wrong[row]) if row in wrong else None for row in range(chunk.count)])
+            valid.append(None)
+        if stop < chunk.count:
+            columns = [column[:stop] for column in columns]
+            valid = [x if x is None else x[:stop] for x in valid]
+        out.write(names, columns, valid)
+        if wrong and not self.first:
+            self.first = f"{chunk.place(min(wrong))}: {message(wrong[min(wrong)])}"
+        self.count += chunk.count
+        self.failed += len(wrong)
+        if self.strict and wrong:
+            error = wrong[stop]
+            error.message = f"{chunk.place(stop)}: {error.message}"
+            raise error
+
+    # --- evaluation -------------------------------------------------------------------------------------------------
+
+    def evaluated(
+        self, columns: dict[str, Any], rows: Any, chunk: Chunk
+    ) -> tuple[list[tuple[str, Any]], dict[int, AdiffError]]:
+        """The columns of results, and the errors of rows."""
+        import numpy as np
+
+        count = len(rows)
+        if not count and self.header:
+            return [(name, np.zeros(0)) for name in self.header], {}
+        if self.order is not None and self.used:
+            given = {key: x for key, x in self.options.items() if key in OF_TABLE and key != "timeout"}
+            outcome: Any = self.program.rows(columns, self.wrt, self.order, at=self.constants, **given)
+            self.outcome = outcome
+            usage = next((e for e in outcome.errors.values() if e.kind in USAGE), None)
+            if usage is not None:
+                raise usage
+            if self.command.from_rows is None or self.command.from_rows(outcome, self.options):
+                self.keep(outcome.notices)
+                if outcome.errors and outcome.value.dtype.kind == "f":
+                    self.as_whole(outcome, columns, count)
+                result = Result({})
+                self.command.fill(result, outcome)
+                return self.flat(result.columns, count), outcome.errors
+            self.order = None
+        return self.one_by_one(columns, rows, chunk)
+
+    def as_whole(self, outcome: Any, columns: dict[str, Any], count: int) -> None:
+        """Give values back the dtype of whole numbers that they have where no row fails."""
+        good = next((row for row in range(count) if row not in outcome.errors), None)
+        if good is not None:
+            point = {name: x[good : good + 1] for name, x in columns.items()}
+            kind = self.program.rows(point, order=0, at=self.constants, engine="tape").value.dtype
+            if kind.kind in "bi":
+                outcome.value[list(outcome.errors)] = 0
+                outcome.value = outcome.value.astype(kind)
+
+    def flat(self, columns: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
+        """A column for each element of a result."""
+        import numpy as np
+
+        found: list[tuple[str, Any]] = []
+        for name, x in columns:
+            x = np.full(count, np.nan) if x is None else np.asarray(x)
+            if x.ndim == 1:
+                found.append((name, x))
+            else:
+                heads = [head for some in names_of(name, np.empty(x.shape[1:]), "\0") for head in some]
+                found += zip(heads, x.reshape(len(x), -1).T)
+        return self.alike(found, count)
+
+    def alike(self, found: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
+        """The columns of a chunk, which are those of the first one."""
+        heads = [name for name, _ in found]
+        if not self.header:
+            self.header = heads
+        elif heads != self.header:
+            raise AdiffError(
+                "E0302", f"after {self.count} rows the results have another shape: {', '.join(heads[:5])}, before "
+                + ", ".join(self.header[:5]), None, "a table has results of one shape: sum(...), or reshape(...)",
+            )  # fmt: skip
+        return found
+
+    def one_by_one(
+        self, columns: dict[str, Any], rows: Any, chunk: Chunk
+    ) -> tuple[list[tuple[str, Any]], dict[int, AdiffError]]:
+        """Rows evaluated one after the other, as the command does it at a point."""
+        import numpy as np
+
+        wrong: dict[int, AdiffError] = {}
+        records: list[dict[str, Any] | None] = []
+        wrt = self.wrt or self.used or None
+        for row in range(len(rows)):
+            point = {name: x[row].tolist() if x.dtype.name != "float32" else x[row] for name, x in columns.items()}
+            try:
+                outcome = self.program.evaluate(self.command.name, {**self.constants, **point}, wrt, **self.options)
+            except AdiffError as error:
+                if error.kind in USAGE:
+                    raise
+                wrong[row] = error
+                records.append(None)
+                continue
+            self.outcome = outcome
+            self.keep(outcome.notices)
+            result = Result({})
+            self.command.fill(result, outcome)
+            pairs = [(".".join([n, *map(str, path)]), x) for n, v in result.columns for path, x, _ in entries(v)]
+            if not result.ok:
+                self.failed += 1
+                self.first = self.first or f"{chunk.place(int(rows[row]))}: the check disagrees"
+            heads = [name for name, _ in pairs]
+            if not self.header:
+                self.header = heads
+            if heads == self.header:
+                records.append(dict(pairs))
+            else:
+                wrong[row] = AdiffError("E0302", "the results of this row have another shape than those before it")
+                records.append(None)
+        by_name = [(name, [None if r is None else r[name] for r in records]) for name in self.header]
+        blank = {bool: False, str: ""}
+        typed: list[tuple[str, Any]] = []
+        for name, cells in by_name:
+            kind = next((x.__class__ for x in cells if x is not None), float)
+            typed.append((name, np.array([blank.get(kind, kind(0)) if x is None else x for x in cells])))
+        return typed, wrong
+
+    # --- the end ----------------------------------------------------------------------------------------------------
+
+    def keep(self, notices: list[Any]) -> None:
+        """Take the notices of some rows."""
+        for notice in notices:
+            key = notice.code, notice.message, None if notice.span is None else notice.span.start
+            kept = self.notices.setdefault(key, [notice, 0])
+            kept[1] += getattr(notice, "rows", 1)
+
+    def result(self, seconds: float) -> Result:
+        """What is said beside the rows."""
+        result = Result({})
+        result.written = True
+        result.ok = not self.failed
+        for notice, rows in self.notices.values():
+            more = f" (in {rows:,} rows)" if rows > 1 else ""
+            result.notices.append(Notice(notice.code, notice.message + more, notice.span))
+        result.timings = {"rows": seconds}
+        if self.outcome is not None:
+            result.engine, result.reason = self.outcome.engine, self.outcome.reason
+            result.reason_span = self.outcome.reason_span
+        return result
+
+
+def spread(values: Any, rows: Any, count: int) -> Any:
+    """The results of some rows in a column of all."""
+    import numpy as np
+
+    if len(rows) == count:
+        return values
+    found = np.zeros(count, values.dtype) if values.dtype != object else np.full(count, None, object)
+    found[rows] = values
+    return found
+
+
+def message(error: AdiffError) -> str:
+    """An error in a cell."""
+    return f"{error.code}: {' '.join(error.message.split())}"
+
+
+def looks_like_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+__all__ = ["answer"]

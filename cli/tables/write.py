@@ -1,0 +1,270 @@
+"""Tables as output: text of each format as it comes, and NPY, NPZ, Parquet, Arrow and Feather files."""
+
+from __future__ import annotations
+
+import io
+
+from .. import errors
+from ..formats.delimited import quoted
+from ..formats.json import SCHEMA, dumps
+from ..formats.json import number as json_number
+from .columns import as_texts, lines
+from .read import FORMS, form_of, needed_arrow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..formats import Style
+    from ..output import Output
+
+OUTPUTS = {**FORMS, ".json": "json"}
+MOST_DRAWN = 1_000  # rows of a table for a person
+
+
+class Writer:
+    """What rows are written by. A column is what the input has or an array, with `valid` saying where a result is."""
+
+    typed = False  # whether numbers of a text are written as numbers
+
+    def __init__(self, output: Output, style: Style, command: str, compression: str = "") -> None:
+        self.output = output
+        self.style = style
+        self.command = command
+        self.sink: Any = Sink(output)
+        if compression == "gzip":
+            import gzip
+
+            self.sink = gzip.GzipFile(fileobj=self.sink, mode="wb", compresslevel=6, filename="")
+        elif compression:
+            self.sink = needed_arrow("zstd").CompressedOutputStream(self.sink, "zstd")
+        self.begun = False
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        raise NotImplementedError
+
+    def text(self, text: str) -> None:
+        self.sink.write(text.encode("utf-8", "backslashreplace"))
+
+    def finish(self) -> None:
+        """Write what comes at the end."""
+        if not isinstance(self.sink, Sink):
+            self.sink.close()
+
+
+class Sink(io.RawIOBase):
+    """Where bytes of a table go."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: Any) -> int:
+        self.output.write_bytes(bytes(data))
+        return len(data)
+
+
+class Delimited(Writer):
+    """CSV, TSV, and plain, which is TSV."""
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        delimiter = "," if self.style.format == "csv" else "\t"
+        if not self.begun:
+            self.text(delimiter.join(quoted(name, delimiter) for name in names) + "\n")
+            self.begun = True
+        self.text(lines([as_texts(x, there, delimiter) for x, there in zip(columns, valid)], delimiter))
+
+
+class Objects(Writer):
+    """NDJSON: an object a row; and JSON, one object with all the rows."""
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        cells = [json_texts(column, there, self.style.ascii) for column, there in zip(columns, valid)]
+        keys = [dumps(name, self.style.ascii) + ": " for name in names]
+        rows = []
+        for row in zip(*cells):
+            # A row that has not failed has no error.
+            pairs = [key + cell for key, cell, name in zip(keys, row, names) if name != "error" or cell != "null"]
+            rows.append("{" + ", ".join(pairs) + "}")
+        if self.style.format == "ndjson":
+            self.text("".join(row + "\n" for row in rows))
+            return
+        head = dumps({"schema": SCHEMA, "command": self.command, "rows": []}).removesuffix("]}")
+        self.text((", " if self.begun else head) + ", ".join(rows) if rows or not self.begun else "")
+        self.begun = self.begun or bool(rows)
+        self.head = head
+
+    def finish(self) -> None:
+        if self.style.format == "json":
+            self.text("]}\n")
+        super().finish()
+
+
+def json_texts(column: Any, valid: Any, ascii: bool) -> list[str]:
+    """The cells of a column as JSON. A text that is a number of JSON's is one; an empty one is null."""
+    import re
+
+    values = column if isinstance(column, list) else column.to_pylist() if hasattr(column, "type") else column.tolist()
+    number = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
+    single = str(getattr(column, "dtype", "")) == "float32"
+
+    def text(value: Any) -> str:
+        if value is None or value == "":
+            return "null"
+        if isinstance(value, float):
+            return json_number(value, single)
+        return value if isinstance(value, str) and number.fullmatch(value) else dumps(value, ascii)
+
+    found = [text(value) for value in values]
+    return found if valid is None else [cell if there else "null" for cell, there in zip(found, valid.tolist())]
+
+
+class Drawn(Writer):
+    """A table for a person: the first rows, drawn at the end."""
+
+    def __init__(self, output: Output, style: Style, command: str, compression: str = "") -> None:
+        super().__init__(output, style, command)
+        self.names: list[str] = []
+        self.rows: list[list[Any]] = []
+        self.count = 0
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        self.names = names
+        room = MOST_DRAWN - len(self.rows)
+        self.count += len(columns[0])
+        parts = [x[:room] for x in columns]
+        values = [x if isinstance(x, list) else x.to_pylist() if hasattr(x, "type") else x.tolist() for x in parts]
+        shown = [
+            [v if there is None or there[i] else None for i, v in enumerate(column)]
+            for column, there in zip(values, valid)
+        ]
+        self.rows += map(list, zip(*shown))
+
+    def finish(self) -> None:
+        from ..formats.table import Drawing
+
+        drawing = Drawing(self.style)
+        columns = list(map(list, zip(*self.rows))) or [[] for _ in self.names]
+        if self.names[-1:] == ["error"] and not any(columns[-1]):
+            self.names, columns = self.names[:-1], columns[:-1]
+        first = [drawing.cell(value) for value in columns[0]]
+        drawing.columns(self.names, first, *columns[1:])
+        if self.count > len(self.rows):
+            drawing.value(f"{drawing.marks.ellipsis} {self.count - len(self.rows)} more rows")
+        self.output.write(drawing.canvas.text())
+
+
+class Arrow(Writer):
+    """Parquet, and Arrow or Feather (an IPC file)."""
+
+    typed = True
+
+    def __init__(self, output: Output, style: Style, command: str, form: str) -> None:
+        super().__init__(output, style, command)
+        self.pa = needed_arrow("Parquet" if form == "parquet" else "Arrow")
+        self.form = form
+        self.file: Any = None
+        self.schema: Any = None
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        pa = self.pa
+        arrays = []
+        for i, (column, there) in enumerate(zip(columns, valid)):
+            if hasattr(column, "dtype") and column.dtype.kind == "c":
+                raise errors.unwritable(
+                    self.output.path or "-", f"column '{names[i]}' is complex: write .csv or .ndjson"
+                )
+            if not hasattr(column, "type"):
+                if hasattr(column, "ndim") and column.ndim > 1:
+                    column = column.tolist()
+                column = pa.array(column, mask=None if there is None or there.all() else ~there)
+            if self.schema is not None and column.type != self.schema.types[i]:
+                column = column.cast(self.schema.types[i])
+            arrays.append(column)
+        if self.file is None:
+            empty = [pa.string() if name == "error" else pa.float64() for name in names]
+            kinds = [other if x.type == pa.null() else x.type for x, other in zip(arrays, empty)]
+            self.schema = pa.schema(list(zip(names, kinds)))
+            sink = pa.PythonFile(self.sink, "w")
+            if self.form == "parquet":
+                from pyarrow import parquet
+
+                self.file = parquet.ParquetWriter(sink, self.schema, use_dictionary=False, compression="snappy")
+            else:
+                self.file = pa.ipc.new_file(sink, self.schema)
+            arrays = [x.cast(kind) for x, kind in zip(arrays, kinds)]
+        self.file.write_batch(pa.record_batch(arrays, schema=self.schema))
+
+    def finish(self) -> None:
+        if self.file is not None:
+            self.file.close()
+
+
+class Arrays(Writer):
+    """NPY: the columns of numbers as a table of floats, row by row; and NPZ: an array a column, kept in memory until the end."""
+
+    typed = True
+
+    def __init__(self, output: Output, style: Style, command: str, form: str) -> None:
+        super().__init__(output, style, command)
+        self.form = form
+        self.parts: dict[str, list[Any]] = {}
+        self.count = self.width = 0
+
+    def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
+        import numpy as np
+
+        arrays: dict[str, Any] = {}
+        for name, column, there in zip(names, columns, valid):
+            x = np.asarray(column if not hasattr(column, "type") else column.to_numpy(zero_copy_only=False))
+            if there is not None and not there.all() and x.dtype.kind in "fiub":
+                x = np.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, np.nan)
+            if x.dtype.kind in "fiubc":
+                arrays[name] = x
+            elif self.form == "npz" and name != "error":
+                arrays[name] = x.astype(str)
+        if self.form == "npz":
+            for name, x in arrays.items():
+                self.parts.setdefault(name, []).append(x)
+            return
+        table = np.column_stack([x.reshape(len(x), -1) for x in arrays.values()]).astype("float64")
+        if not self.begun:
+            self.width = table.shape[1]
+            self.sink.write(self.header(0))  # rewritten at the end, when the number of rows is known
+            self.begun = True
+        self.count += len(table)
+        self.sink.write(np.ascontiguousarray(table).tobytes())
+
+    def header(self, count: int) -> bytes:
+        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count:>20}, {self.width}), }}"
+        return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
+
+    def finish(self) -> None:
+        import numpy as np
+
+        if self.form == "npy":
+            self.output.rewrite(self.header(self.count))
+        else:
+            content = io.BytesIO()
+            np.savez(content, **{name: np.concatenate(parts) for name, parts in self.parts.items()})  # type: ignore[arg-type]
+            self.sink.write(content.getvalue())
+
+
+def writer(output: Output, style: Style, command: str, format: str) -> Writer:
+    """The writer of the `format` that was asked for, or else of the output's name; `style` has what holds for text."""
+    path = output.path or ""
+    form, compression = form_of(path, outputs=OUTPUTS) if path else ("", "")
+    if format or not path:
+        form = ""
+    elif not form:
+        raise errors.unwritable(path, f"its name does not end in {', '.join(OUTPUTS)}: --format says what it is")
+    if form in ("parquet", "arrow"):
+        return Arrow(output, style, command, form)
+    if form in ("npy", "npz"):
+        return Arrays(output, style, command, form)
+    if form:
+        style.format = form
+    kinds: dict[str, type[Writer]] = {"json": Objects, "ndjson": Objects, "table": Drawn}
+    return kinds.get(style.format, Delimited)(output, style, command, compression)
