@@ -45,10 +45,10 @@ def run(request: Request, environment: Environment, output: Output, style: Style
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     gc.enable()
-    records = writer(output, style)
+    path = request.arguments["file"]
+    records = writer(output, style, whole=path != "-")
     answering = Answering(request, environment, output, style, records)
     progress = Progress(environment, shown=not is_terminal(environment.stdout) or request.flag("output"))
-    path = request.arguments["file"]
     answered = failed = after = 0
     if "resume" in request.options:
         from ..batch.resume import resume
@@ -68,6 +68,9 @@ def run(request: Request, environment: Environment, output: Output, style: Style
                 environment.write_error(reply.told)
             if not reply.ok and request.flag("fail_fast"):
                 break
+    except KeyboardInterrupt:
+        records.interrupt()
+        raise
     finally:
         answers.close()
     records.finish()

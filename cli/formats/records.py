@@ -9,13 +9,15 @@ from .numbers import entries, value_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import IO, Any
 
     from ...parser.errors import AdiffError
     from ..output import Output
     from ..result import Result
     from . import Style
 
+
+SPOOLED = 2**20  # characters of records that wait in memory; more are in a temporary file
 
 # What a line has for an `id` that names none: null is one like others.
 NO_ID: object = object()
@@ -101,6 +103,9 @@ class Writer:
     def finish(self) -> None:
         """Write what comes after the last record."""
 
+    def interrupt(self) -> None:
+        """Write what is held back of a batch that is interrupted."""
+
 
 class DocumentWriter(Writer):
     """One JSON object with all the records."""
@@ -185,39 +190,86 @@ class TableWriter(PlainWriter):
 
 
 class DelimitedWriter(Writer):
-    """A line an entry: records of different commands have no columns in common."""
+    """A line a record, where all answers are of one command and shape. Elsewhere they have no columns in common: a line an
+    entry, and so it is of standard input (not `whole`), whose end nobody knows."""
 
-    __slots__ = ("delimiter",)
+    __slots__ = ("delimiter", "shapes", "spool")
 
-    def __init__(self, output: Output, style: Style) -> None:
+    def __init__(self, output: Output, style: Style, whole: bool) -> None:
         super().__init__(output, style)
         self.delimiter = "," if style.format == "csv" else "\t"
+        self.spool: IO[str] | None = None
+        self.shapes: list[Any] = []  # the first two there are
+        if whole:
+            from tempfile import SpooledTemporaryFile
+
+            self.spool = SpooledTemporaryFile(SPOOLED, "w+", encoding="ascii")  # noqa: SIM115
 
     def head(self) -> str:
         return lines([["line", "id", "command", "name", "value", "error"]], self.delimiter)
 
     def text(self, record: Record) -> str:
-        rows: list[list[str]] = []
+        """The parts of a record as JSON: its form is known when all have come."""
         id_text = "" if record.id is NO_ID else record.id if isinstance(record.id, str) else dumps(record.id)
-        head = [str(record.line), id_text, record.command or ""]
+        head, names, fields, error = [str(record.line), id_text, record.command or ""], [], [], ""
         if record.error is not None:
-            rows.append([*head, "", "", record.message()])
+            error = record.message()
         else:
             assert record.result is not None
             for name, value in record.result.columns or record.result.lines or [("", dumps(record.result.document))]:
                 for path, scalar, single in entries(value):
-                    rows.append([*head, ".".join([name, *map(str, path)]), scalar_field(scalar, single), ""])
-        return lines(rows, self.delimiter)
+                    names.append(".".join([name, *map(str, path)]))
+                    fields.append(scalar_field(scalar, single))
+        return dumps([head, names, fields, error], ascii=True) + "\n"
+
+    def write(self, text: str) -> None:
+        head, names, _, error = parts = loads(text)
+        if self.spool is None:
+            super().write(self.long(*parts))
+            return
+        self.spool.write(text)
+        shape = [head[-1], names]
+        if not error and len(self.shapes) < 2 and shape not in self.shapes:
+            self.shapes.append(shape)
+
+    def long(self, head: list[str], names: list[str], fields: list[str], error: str) -> str:
+        """A record as a line an entry."""
+        rows = [[*head, name, field, ""] for name, field in zip(names, fields, strict=True)]
+        return lines([[*head, "", "", error]] if error else rows, self.delimiter)
+
+    def finish(self) -> None:
+        if self.spool is None:
+            return
+        self.spool.seek(0)
+        if len(self.shapes) != 1:
+            for text in self.spool:
+                super().write(self.long(*loads(text)))
+            return
+        [(_, columns)] = self.shapes
+        self.begun = True
+        super().write(lines([["line", "id", "command", *columns, "error"]], self.delimiter))
+        for text in self.spool:
+            head, _, fields, error = loads(text)
+            super().write(lines([[*head, *(fields or [""] * len(columns)), error]], self.delimiter))
+
+    interrupt = finish
 
 
-def writer(output: Output, style: Style) -> Writer:
-    """The writer of the style's format."""
+def loads(text: str) -> Any:
+    """What JSON text says."""
+    import json
+
+    return json.loads(text)
+
+
+def writer(output: Output, style: Style, whole: bool) -> Writer:
+    """The writer of the style's format; `whole`: of records that nobody waits for one by one."""
+    if style.format in ("csv", "tsv"):
+        return DelimitedWriter(output, style, whole)
     kinds = {
         "ndjson": Writer,
         "json": DocumentWriter,
         "plain": PlainWriter,
         "table": TableWriter,
-        "csv": DelimitedWriter,
-        "tsv": DelimitedWriter,
     }
     return kinds[style.format](output, style)

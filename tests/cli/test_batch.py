@@ -209,6 +209,28 @@ def test_formats(adiff: Callable[..., Completed]) -> None:
     assert (whole["schema"], whole["command"], len(whole["records"])) == (1, "batch", 3)
 
 
+@pytest.mark.parametrize("options", [(), ("--jobs", "2")])
+def test_csv_is_wide_where_all_lines_are_of_one_command_and_shape(
+    adiff: Callable[..., Completed], folder: Path, options: tuple[str, ...]
+) -> None:
+    def rows(text: str) -> list[list[str]]:
+        (folder / "b.txt").write_text(text)
+        return list(csv.reader(io.StringIO(adiff("batch", "b.txt", "--csv", *options).stdout), strict=True))
+
+    points = "value (\n" + "".join(f"grad sum(x**2)*y --at x=[1,{k}],y=3\n" for k in (2, 5))
+    header, failed, *found = rows(points)
+    assert header == ["line", "id", "command", "value", "d_x.0", "d_x.1", "d_y", "error"]
+    assert failed[:7] == ["1", "", "value", "", "", "", ""]
+    assert failed[7].startswith("error[E01")
+    assert found == [
+        ["2", "", "grad", "15.0", "6.0", "12.0", "5.0", ""],
+        ["3", "", "grad", "78.0", "6.0", "30.0", "26.0", ""],
+    ]
+    for other in ("grad sum(x**2)*y --at x=[1],y=3\n", "value x --at x=3\n"):
+        assert rows(points + other)[0] == ["line", "id", "command", "name", "value", "error"]
+    assert len(rows(points + other)) == 1 + 1 + 4 + 4 + 1
+
+
 def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:
     done = adiff("batch", "lines.txt", "-o", "out.ndjson", "-q")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
