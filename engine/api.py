@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ..parser.syntax import Module
     from .formulas.derivation import Derivation
     from .kernels.kernels import Kernels
+    from .program.session import Session
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
 
@@ -101,18 +102,19 @@ class Program:
     Values are Python numbers, nested lists, NumPy arrays or what `constant` gives. Errors are AdiffError.
     """
 
-    def __init__(self, text: str, name: str = "<expr>", constant: bool = False) -> None:
+    def __init__(self, text: str, name: str = "<expr>", constant: bool = False, session: Session | None = None) -> None:
         start = time.perf_counter()
         if text.__class__ is not str:
             message = f"a program is a text, and not a {text.__class__.__name__}"
             raise AdiffError("E0812", message, None, "of a file: program(path.read_text())")
         self.source = Source(text, name)
         with deep_recursion():
-            self.core = without_collection(lambda: lower(self.source, self._parsed(constant)))
+            self.core = without_collection(lambda: lower(self.source, self._parsed(constant), session))
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
         self.row_seconds = 0.0  # that the tape has spent on rows of tables
+        self.session = session  # of the prompt that it is a line of
         self.gives_way = True  # the tape to a kernel; not where there is none
 
     def _parsed(self, constant: bool) -> Module:

@@ -71,7 +71,9 @@ class Evaluation(Derivatives):
 
     def bind_all(self, at: Mapping[str, Any]) -> dict[str, Any]:
         inputs = self.core.inputs
-        unbound = [name for name in inputs if name not in at]
+        held = {} if self.program.session is None else self.program.session.names
+        point: dict[str, Any] = {name: held[name] for name in (*inputs, *self.core.optional) if name in held}
+        unbound = [name for name in inputs if name not in at and name not in point]
         if unbound:
             from .unbound import first_use, of_python, unbound_hint
 
@@ -83,7 +85,6 @@ class Evaluation(Derivatives):
                 unbound_hint(self.program, unbound[0])
                 or f"bind the {noun}: {given}{self.near_names(unbound, at)}{of_python(unbound)}{self.instead(at)}",
             )  # fmt: skip
-        point: dict[str, Any] = {}
         for name, value in at.items():
             if name in inputs or name in self.core.optional:
                 point[name] = bind(value, name)
@@ -126,7 +127,7 @@ class Evaluation(Derivatives):
         STATE.draws = []  # each run draws the same numbers
         start = time.perf_counter()
         self.frame = frame
-        signal = self.compiled.body(frame)
+        signal = self.compiled.body(frame) if self.program.session is None else self.run_line(frame, values)
         self.forward_seconds += time.perf_counter() - start
         STATE.write = None  # what a program prints is printed once, however often it runs
         if signal is not None:
@@ -136,6 +137,18 @@ class Evaluation(Derivatives):
         else:
             result = frame[1]
         return result
+
+    def run_line(self, frame: list[Any], values: Mapping[str, Any]) -> Any:
+        """Run a line of a prompt, which leaves its variables to the next even where it fails; a derivative leaves nothing."""
+        session = self.program.session
+        assert session is not None
+        session.share(values)
+        try:
+            return self.compiled.body(frame)
+        finally:
+            session.share(session.names)
+            if not self.command.differentiates:
+                session.keep(self.core, frame)
 
     def result_of(self, values: Mapping[str, Any]) -> Any:
         result = self.execute(values)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .session import Session
 
 # What may stand in the body of a class.
 IN_CLASSES = (s.FunctionDef, s.Assign, s.AnnAssign, s.ExprStmt, s.ClassDef, s.Pass)
 
 
-def lower(source: Source, module: s.Module) -> c.CoreProgram:
+def lower(source: Source, module: s.Module, session: Session | None = None) -> c.CoreProgram:
     """The core program of a syntax tree. Raises AdiffError E02xx for names that mean nothing."""
-    return Lowering(source).program(module)
+    return Lowering(source, session).program(module)
 
 
 @cache
@@ -77,8 +78,8 @@ def literal_names(statements: list[s.Statement], text: str) -> frozenset[str]:
 class Lowering(Expressions):
     """One program on its way to the core program."""
 
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
+    def __init__(self, source: Source, session: Session | None = None) -> None:
+        super().__init__(source, session)
         # How many loops of the present function are around the statement being lowered.
         self.loops = 0
         # Whether a `yield` of the present function was seen.
@@ -91,13 +92,17 @@ class Lowering(Expressions):
             self.module.declare(name)
         self.literals = literal_names(module.body, self.source.text)
         body = self.block(module.body)
+        if self.session is not None:
+            self.session.assigned = self.module.slots
+        # At a prompt an assignment shows nothing.
+        valued = ends_with_value(module.body) if self.session is None else module.body[-1].__class__ is s.ExprStmt
         return c.CoreProgram(
             self.source,
             body,
             self.inputs,
             self.optional,
             len(self.module.slot_names),
-            ends_with_value(module.body),
+            valued,
             self.module.slot_names,
             self.places,
         )
@@ -299,7 +304,12 @@ class Lowering(Expressions):
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:
             return self.expression(node)
-        known = self.find(node.id) is not None or node.id in self.imported or vocabulary.bare(node.id) is not None
+        known = (
+            self.find(node.id) is not None
+            or node.id in self.held
+            or node.id in self.imported
+            or vocabulary.bare(node.id) is not None
+        )
         if node.id == "object" and not known:
             return None
         if not known:

@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .session import Session
+
 
 def did_you_mean(names: list[str]) -> str | None:
     if not names:
@@ -27,8 +29,10 @@ def did_you_mean(names: list[str]) -> str | None:
 class Names:
     """The names of one program, and where they are looked for."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, session: Session | None = None) -> None:
         self.source = source
+        self.session = session
+        self.held: dict[str, Any] = {} if session is None else session.names
         self.inputs: dict[str, int] = {}
         self.places: dict[str, Site] = {}
         self.optional: dict[str, tuple[int, Any]] = {}
@@ -38,6 +42,9 @@ class Names:
         # The module's variables that are assigned wherever the statement at hand is reached, in the order of their assignment.
         self.assigned: dict[str, None] = {}
         self.imported: dict[str, vocabulary.Meaning] = {}
+        if session is not None:
+            self.imported = session.imported
+            session.modules = self.modules = session.modules or self.modules
         self.module = Scope(None, ())
         self.literals: frozenset[str] = frozenset()  # the variables of the module that only ever hold one literal
         self.scope = self.module
@@ -104,6 +111,8 @@ class Names:
         if place is not None:
             self.begin_with(name, place)
             return c.Load(*place, name, self.site(node))
+        if name in self.held:
+            return self.input_load(name, node)
         if name in self.imported:
             return self.meaning(self.imported[name], node)
         if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
@@ -142,7 +151,7 @@ class Names:
         if node.__class__ is not s.Name or not parts:
             return None
         root = node.id
-        if root not in self.modules or self.find(root) is not None or root in self.inputs:
+        if root not in self.modules or self.find(root) is not None or root in self.inputs or root in self.held:
             return None
         return self.modules[root] + parts[::-1]
 
@@ -163,7 +172,7 @@ class Names:
         )  # fmt: skip
 
     def unknown_function(self, name: str, node: s.Node) -> AdiffError:
-        known = [*vocabulary.function_names(), *self.visible_names()]
+        known = [*vocabulary.function_names(), *self.visible_names(), *self.held]
         close = suggest(name, known)
         hint = did_you_mean(close) or "`adiff ops` lists the functions"
         return self.error("E0203", f"unknown function '{name}'", node, hint)
