@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
 TAGLINE = "Exact derivatives from the command line."
+VARIABLES = (
+    ("ADIFF_CACHE_DIR", "the folder of what is kept between runs ('adiff cache' shows it)"),
+    ("ADIFF_THREADS", "threads of one command (default: the cores)"),
+    ("COLUMNS", "the width of tables"),
+    ("NO_COLOR, FORCE_COLOR", "no colour, and colour without a terminal"),
+)
 FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --at x=1,y=2', "adiff COMMAND --help")
 
 
@@ -125,7 +131,9 @@ def build_application() -> typer.Typer:
         name="adiff",
         cls=Group,
         help=TAGLINE,
-        epilog=examples(FIRST_STEPS),
+        epilog=examples(FIRST_STEPS)
+        + "\n\nEnvironment:"
+        + "".join(f"\n  {name:<23}{does}" for name, does in VARIABLES),
         rich_markup_mode="rich",
         context_settings={"help_option_names": ["-h", "--help"]},
         pretty_exceptions_enable=False,

@@ -30,17 +30,13 @@ def error_document(error: AdiffError) -> dict[str, Any]:
     }
 
 
-def report_error(error: AdiffError, environment: Environment, as_json: bool, colour: str) -> None:
-    """Say on standard error what went wrong."""
-    environment.write_error(error_text(error, environment, as_json, colour))
-
-
-def error_text(error: AdiffError, environment: Environment, as_json: bool, colour: str) -> str:
-    """An error as standard error shows it."""
+def error_text(error: AdiffError, environment: Environment, as_json: bool, colour: str, command: str | None) -> str:
+    """An error of a command, if it is one, as standard error shows it."""
     if as_json:
-        from .formats.json import dumps
+        from .formats.json import SCHEMA, dumps
 
-        return dumps({"error": error_document(error)}, ascii=True) + "\n"
+        content = {"schema": SCHEMA, "command": command, "error": error_document(error)}
+        return dumps(content, ascii=True) + "\n"
     from ..parser.render import render
 
     return render(error, **appearance(environment, colour)) + "\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+import sys
 
 from ..parser.errors import AdiffError
 from . import errors
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     import numpy
 
 MOST_TEXT = 64 * 2**20  # bytes; a longer program text is surely a mistake, and /dev/zero never ends
+STANDARD_INPUT = "<stdin>"
 MOST_RATIO = 200  # of what is unpacked to what is packed, where that is much: numbers are not so alike
 MOST_DATA = 2**31  # bytes of .json or .csv, whose values take many times that
 
@@ -39,8 +41,12 @@ def decode_text(name: str, content: bytes) -> str:
 
 
 def read_bytes(path: str, limit: int, regular: bool = True) -> bytes:
-    """The content of a file of at most `limit` bytes."""
-    with open_file(path, regular) as file:
+    """The content of a file, or of STANDARD_INPUT, of at most `limit` bytes."""
+    from contextlib import nullcontext
+    from io import BytesIO
+
+    stream = sys.stdin and sys.stdin.buffer
+    with nullcontext(stream or BytesIO()) if path == STANDARD_INPUT else open_file(path, regular) as file:
         try:
             content = file.read(limit + 1)
         except OSError as error:
@@ -75,8 +81,8 @@ def is_file(path: str) -> bool:
 
 def read_point(path: str) -> dict[str, object]:
     """The names and values of `@point.json`."""
-    path = unquoted(path)
-    if not path.lower().endswith(".json"):
+    path = STANDARD_INPUT if path == "-" else unquoted(path)
+    if path != STANDARD_INPUT and not path.lower().endswith(".json"):
         hint = f"write name=@{path}; only @FILE.json binds every key"
         raise errors.bad_binding(f"--at: '@{path}' binds no name", hint)
     content = read_json(path)
@@ -89,7 +95,9 @@ def read_point(path: str) -> dict[str, object]:
 
 
 def read_value(reference: str, most: int | None = None) -> object:
-    """The value that `@reference` stands for: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json; FILE.csv:column."""
+    """The value of `@reference`: FILE.npy, FILE.npz, FILE.npz:key, FILE.csv, FILE.tsv or FILE.json, FILE.csv:column, `-`."""
+    if reference == "-":
+        return read_input()
     path = unquoted(reference)
     stem, colon, key = path.rpartition(":")
     if colon and stem.lower().endswith(".npz"):
@@ -117,6 +125,19 @@ def read_value(reference: str, most: int | None = None) -> object:
     raise errors.unreadable(path or "@", "its name does not end in .npy, .npz, .csv, .tsv or .json")
 
 
+def read_input() -> object:
+    """The value on standard input: JSON, or numbers between blanks or commas, of one column, of several, or a single one."""
+    text = decode_text(STANDARD_INPUT, read_bytes(STANDARD_INPUT, MOST_DATA))
+    number = number_of(text)
+    if number is not None:
+        return number
+    if text.lstrip()[:1] in ("[", "{", ""):
+        return parse_json(STANDARD_INPUT, text)
+    if "," in text:
+        return parse_table(STANDARD_INPUT, text, ",")
+    return parse_table(STANDARD_INPUT, "\n".join(" ".join(line.split()) for line in text.splitlines()), " ")
+
+
 def unquoted(path: str) -> str:
     """The path, whose quotes a user needs when it holds a comma."""
     if len(path) >= 2 and path[0] == path[-1] and path[0] in "'\"":
@@ -126,11 +147,15 @@ def unquoted(path: str) -> str:
 
 def read_json(path: str) -> Any:
     """A JSON document."""
+    return parse_json(path, decode_text(path, read_bytes(path, MOST_DATA)))
+
+
+def parse_json(path: str, text: str) -> Any:
+    """What the text of a JSON document says."""
     import json
 
-    text = decode_text(path, read_bytes(path, MOST_DATA))
     if not text.strip():
-        raise errors.unusable(path, "is empty")
+        raise errors.unusable(path, "is empty", "standard input is read once" if path == STANDARD_INPUT else None)
     try:
         content = json.loads(text)
     except json.JSONDecodeError as error:
@@ -237,12 +262,16 @@ def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]
 
 def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
     """A numeric table, shape (rows, columns) or, of one column, (rows,); a first line of words is a header."""
+    return parse_table(path, decode_text(path, read_bytes(path, MOST_DATA)), delimiter)
+
+
+def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]:
+    """The numbers in the text of a table."""
     import csv
     import io
 
     import numpy
 
-    text = decode_text(path, read_bytes(path, MOST_DATA))
     rows: list[list[float]] = []
     width = 0
     whole = True

@@ -8,8 +8,9 @@ import time
 
 from .. import __version__
 from ..parser.errors import AdiffError
+from .commands import COMMANDS
 from .decode import decode, text_given
-from .diagnostics import error_text, report_engine, report_error, report_notices
+from .diagnostics import error_text, report_engine, report_notices
 from .environment import COMPLETION, Environment
 from .errors import FAULT, from_exception, usage
 from .evaluate import answer
@@ -149,12 +150,14 @@ def deadline(
     from .deadline import Deadline
 
     as_json = style.format in ("json", "ndjson")
-    message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"))
+    message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"), request.command)
     return Deadline(seconds, message, output)
 
 
 def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:
     """Report an error; its code decides the exit status."""
     as_json = text_given(tokens, "--format") in ("json", "ndjson")
-    report_error(error, environment, as_json, text_given(tokens, "--color") or "auto")
+    command = COMMANDS.called(tokens[0]) if tokens else None
+    colour = text_given(tokens, "--color") or "auto"
+    environment.write_error(error_text(error, environment, as_json, colour, command.name if command else None))
     return error.exit_code

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from . import errors
-from .files import MOST_TEXT, decode_text, read_text
+from .files import MOST_TEXT, STANDARD_INPUT, decode_text, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .environment import Environment
     from .request import Request
-
-STANDARD_INPUT = "<stdin>"
 
 
 def program_text(request: Request, environment: Environment) -> tuple[str, str]:

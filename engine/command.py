@@ -92,7 +92,8 @@ EXPRESSION = Argument("expression", "EXPR", "An expression; '-' reads it from st
 FILE = Option("--file", "text", "FILE", INPUTS, "Read the program from FILE ('-' is standard input).", "-f")
 AT = Option(
     "--at", "bindings", "NAME=VALUE", INPUTS,
-    "Bind inputs: x=2, x=pi/4,y=3, A=[[1,2],[3,4]], A=@matrix.npy, A=@data.npz:key, A=@table.csv, @point.json.",
+    "Bind inputs: x=2, x=pi/4,y=3, A=[[1,2],[3,4]], A=@matrix.npy, A=@data.npz:key, A=@table.csv, @point.json; x=@- and @- read "
+    "standard input.",
     repeat=True, page="[expressions and inputs](#expressions-and-inputs)",
 )  # fmt: skip
 WRT = Option(

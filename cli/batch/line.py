@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from .. import errors
+from ..bindings import split_at_commas
 from ..commands import COMMANDS
 from ..deadline import Writing
 from ..decode import decode
@@ -194,7 +195,8 @@ def allow(request: Request) -> None:
     if request.command in ("batch", "repl", "run"):
         hint = "write value -f FILE" if request.command == "run" else None
         raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
-    if "-" in (request.arguments.get("expression"), request.options.get("file")):
+    texts = [*request.arguments.values(), *request.options.values(), *request.bound.values()]
+    if "-" in (request.arguments.get("expression"), request.options.get("file")) or reads_input(texts):
         raise errors.usage("a line of a batch cannot read standard input")
     if "rows" in request.options or "over" in request.options:
         raise errors.usage("a line of a batch has one record, and a table has one for each row")
@@ -202,3 +204,11 @@ def allow(request: Request) -> None:
         raise errors.usage("a line of a batch has one record, and --trace gives one for each iteration")
     if "output" in request.options:
         raise errors.usage("a line of a batch has no file of its own", "give -o FILE to batch itself")
+
+
+def reads_input(value: object) -> bool:
+    """Whether `@-` is among the values of a request."""
+    if isinstance(value, str):
+        return "@-" in value and any(part.rpartition("=")[2].strip() == "@-" for part in split_at_commas(value))
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(map(reads_input, parts))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...engine import commands
 from ...engine.command import COMPUTED, ENGINE, EVALUATE, KINKS, TIMEOUT, Command
 from .. import errors
-from ..diagnostics import report_error, report_notices
+from ..diagnostics import error_text, report_notices
 from ..environment import is_terminal
 from ..evaluate import options
 from ..interrupts import HEARD, interrupted
@@ -70,7 +70,8 @@ class Prompt:
             told = errors.from_exception(error)
             if told.code == "E0801":
                 told.hint = f"give it a value first, as in {told.message.split(chr(39))[1]} = 2"
-            report_error(told, self.environment, False, self.request.text("color", "auto"))
+            colour = self.request.text("color", "auto")
+            self.environment.write_error(error_text(told, self.environment, False, colour, "repl"))
 
     def evaluate(self, text: str) -> None:
         """Run a line, and show its value where it ends in an expression that has one."""

@@ -126,3 +126,37 @@ def test_whole_numbers_of_a_file_are_differentiated_as_floats(tmp_path: Path) ->
         bound = value_of("--at x", f"@{tmp_path}/{name}")
         assert program("sum(x**2)").value_and_gradient({"x": bound})[1]["x"].tolist() == [6.0, 8.0]
         assert program("x[0] // 2, [10, 20, 30, 40][x[0]]").value({"x": bound}) == (1, 40)
+
+
+@pytest.mark.parametrize(
+    ("option", "stdin", "expected"),
+    [
+        ("x=@-", "3\n", "6.0\n"),
+        ("x=@-", "1\n2\n3\n", "[2.0, 4.0, 6.0]\n"),
+        ("x=@-", "1,2\n3,4\n", "[[2.0, 4.0], [6.0, 8.0]]\n"),
+        ("x=@-", "  1   2\n3 4\n", "[[2.0, 4.0], [6.0, 8.0]]\n"),
+        ("x=@-", "[1, [2]", "<stdin>:1:8: not JSON"),
+        ("x=@-", "", "<stdin>: is empty"),
+        ("@-", '{"x": [1, 2], "unread": 1}', "[2.0, 4.0]\n"),
+        ("@-", "[1]", "<stdin>: holds no object"),
+        ("x=@-,y=@-", "1", "<stdin>: is empty"),
+    ],
+)
+def test_standard_input(adiff: Callable[..., Completed], option: str, stdin: str, expected: str) -> None:
+    done = adiff("grad", "x**2", "--at", option, "-q", stdin=stdin)
+    assert expected in (done.stderr if done.returncode else done.stdout)
+
+
+@pytest.mark.parametrize(
+    "line", ["grad x --at x=@-", "grad x --at @-", '{"command": "grad", "expr": "x", "at": {"x": "@-"}}']
+)
+def test_a_line_of_a_batch_reads_no_standard_input(adiff: Callable[..., Completed], line: str) -> None:
+    assert "cannot read standard input" in adiff("batch", "-", stdin=line + "\n1\n").stdout
+
+
+def test_errors_as_json(adiff: Callable[..., Completed]) -> None:
+    found = [json.loads(adiff(*line, "--json").stderr) for line in (("eval", "1 +"), ("evil", "1"))]
+    assert [(error["schema"], error["command"], error["error"]["kind"]) for error in found] == [
+        (1, "value", "syntax"),
+        (1, None, "usage"),
+    ]

@@ -51,7 +51,7 @@ def test_a_line_of_a_batch_that_takes_long_to_write_is_ended_alone(
         first, *_, last = done.stdout.splitlines()[form == "csv" :]
         assert "the time limit of 1 s is over" in first
         assert last.startswith(
-            '{"schema": 1, "line": 2, "command": "value", "value": 2' if form == "ndjson" else "2,,value,value,2"
+            '{"schema": 1, "line": 2, "command": "value", "value": 2' if form == "ndjson" else "2,,value,2,"
         )
 
 

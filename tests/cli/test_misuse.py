@@ -144,7 +144,7 @@ def test_misuse(adiff: Callable[..., Completed], arguments: list[str], code: int
     assert (done.returncode, done.stdout) == (code, "")
     assert help in done.stderr
     assert (
-        done.stderr.count("error[" if text_given(arguments, "--format") not in ("json", "ndjson") else '{"error":') == 1
+        done.stderr.count("error[" if text_given(arguments, "--format") not in ("json", "ndjson") else '"error":') == 1
     )
 
 
