@@ -1,0 +1,162 @@
+"""`plot`: a function and its derivatives as a picture."""
+
+from __future__ import annotations
+
+import os
+from math import isfinite, nan
+
+from ...engine.command import DERIVATIVE, EVALUATED, TABLES, UNDERSTAND, Command, Option
+from ...parser.errors import AdiffError
+from .. import errors
+from ..evaluate import inputs, meant_as_file, options
+from ..result import Result
+from ..text import program_text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ...engine.api import Program
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+
+POINTS, SIDE = 241, 60  # of a range that does not say: of one input, and in a file along each side of two
+COLUMNS, LINES = 60, 21  # in a terminal
+LONGEST = 60  # characters of a title
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """The picture, in a terminal or a file; or the numbers that it is drawn from, in the other formats."""
+    from ... import program
+    from ..formats import pictures
+    from ..tables.run import axes
+
+    path = output.path or ""
+    extension = os.path.splitext(path.lower())[1]
+    as_file, as_text = extension in pictures.FILES, style.format in ("table", "plain")
+    if path and not as_file and "format" not in request.options:
+        raise errors.unwritable(
+            path, f"its name does not end in {', '.join(pictures.FILES)}: --format says what else it is"
+        )
+    texts = request.texts("over")
+    if not 1 <= len(texts) <= 2:
+        raise errors.usage("plot needs one or two ranges", "for example: --over x=-3:3, or also --over y=-2:2")
+    sizes = (POINTS,) if len(texts) == 1 else (SIDE, SIDE) if as_file or not as_text else (COLUMNS, LINES)
+    request.options["over"] = [spread(text, size) for text, size in zip(texts, sizes)]
+    text, name = program_text(request, environment)
+    try:
+        parsed = program(text, name)
+        ranges = axes(request, parsed)
+        at = inputs(request, parsed)
+        order = request.number("order")
+        given = {key: value for key, value in options(request).items() if key != "order"}
+        title = text.strip() if len(text.strip()) <= LONGEST and "\n" not in text.strip() else name
+        if len(ranges) == 1:
+            result, drawn = curves(parsed, ranges, at, 1 if order is None else order, given, title)
+        else:
+            result, drawn = field(parsed, ranges, at, given, title)
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
+    if as_file:
+        output.write_bytes(drawn.file(extension))
+        return Result({})
+    if as_text:
+        result.lines = [("", drawn.text(style))]
+    return result
+
+
+def spread(text: str, points: int) -> str:
+    """A range `x=-3:3` with a number of points."""
+    return f"{text}/{points}" if text.count(":") == 1 and "/" not in text.partition(":")[2] else text
+
+
+def curves(
+    parsed: Program, ranges: dict[str, Any], at: dict[str, Any], order: int, given: dict[str, Any], title: str
+) -> tuple[Result, Any]:
+    """Value and derivatives along one input. Raises the error of the first point where there is a value at none."""
+    from ..formats.pictures import Curves
+    from ..singular import marks
+
+    ((name, values),) = ranges.items()
+    told: list[float] = []
+    failed: list[AdiffError] = []
+
+    def along(x: float) -> list[float]:
+        try:
+            outcome = parsed.evaluate("derivative", {**at, name: x}, [name], order=max(order, 1), **given)
+        except AdiffError as error:
+            if error.kind in ("usage", "syntax", "name"):
+                raise
+            failed.append(error)
+            return [nan] * (max(order, 1) + 1)
+        if any(notice.code == "N0501" for notice in outcome.notices):
+            told.append(x)
+        return [float(y) for y in (outcome.value, *(outcome.derivatives or ()))]
+
+    xs = sorted(map(float, values))
+    found = [along(x) for x in xs]
+    if not any(isfinite(row[0]) for row in found) and failed:
+        raise failed[0]
+
+    def point(x: float) -> tuple[float, float]:
+        row = along(x)
+        return row[0], row[1]
+
+    places = marks(point, xs, [(row[0], row[1]) for row in found], list(told))
+    marked = [(kind, x, along(x)[0]) for kind, x in places]
+    rows = [[row[k] for row in found] for k in range(order + 1)]
+    drawn = Curves(name, title, xs, rows, marked)
+    result = Result({"points": [[x, *row[: order + 1]] for x, row in zip(xs, found)]})
+    result.document["marks"] = [{"kind": kind, name: x} for kind, x, _ in marked]
+    result.header = (name, "value", *(f"d{k}" for k in range(1, order + 1)))
+    result.rows = [(x, *row[: order + 1]) for x, row in zip(xs, found)]
+    return result, drawn
+
+
+def field(
+    parsed: Program, ranges: dict[str, Any], at: dict[str, Any], given: dict[str, Any], title: str
+) -> tuple[Result, Any]:
+    """Value and gradient over two inputs."""
+    import numpy as np
+
+    from ..formats.pictures import Field
+
+    names = list(ranges)
+    xs, ys = (np.asarray(x, "float64") for x in ranges.values())
+    grid = dict(zip(names, (x.ravel() for x in np.meshgrid(xs, ys))))
+    given = {key: value for key, value in given.items() if key != "dtype"}
+    outcome = parsed.rows(grid, names, 1, at=at, **given)
+    if len(outcome.errors) == len(grid[names[0]]):
+        raise outcome.errors[0]
+    shape = len(ys), len(xs)
+    slopes = [np.zeros(shape) if g is None else g.reshape(shape) for g in ((outcome.gradients or {})[n] for n in names)]
+    drawn = Field(names, title, xs, ys, outcome.value.reshape(shape), *slopes)
+    columns = [*grid.values(), outcome.value, *(g.ravel() for g in slopes)]
+    result = Result({"points": [list(row) for row in zip(*(x.tolist() for x in columns))], "marks": []})
+    result.header = (*names, "value", *(f"d_{n}" for n in names))
+    result.rows = [tuple(row) for row in result.document["points"]]
+    return result, drawn
+
+
+def draw(drawing: Any, result: Result) -> None:
+    """The picture, as it is."""
+    for _, text in result.lines:
+        drawing.canvas.buffer.write(text + "\n")
+
+
+COMMAND = Command(
+    "plot", UNDERSTAND, "A picture of a function and its derivatives, with kinks, jumps and poles.",
+    ('adiff plot "abs(sin(x))" --over x=-3:3', 'adiff plot "x**2 - y**2" --over x=-2:2 --over y=-2:2'),
+    (
+        *EVALUATED,
+        Option(
+            "--over", "text", "NAME=RANGE", TABLES,
+            "Along one input, or over two: x=-3:3, x=-3:3/500 (points), x=-3:3:0.1 (start:stop:step).", repeat=True,
+        ),
+        Option("--order", "order", "N", DERIVATIVE, "How many derivatives to draw (default 1)."),
+    ),
+    answer=answer, draw=draw,
+    keys={"points": "of each point the input, the value and the derivatives", "marks": "each with `kind` and its place"},
+)  # fmt: skip

@@ -1,0 +1,177 @@
+"""Pictures of functions: curves in a terminal by plotille, files by matplotlib."""
+
+from __future__ import annotations
+
+import io
+from itertools import pairwise
+from math import hypot, isfinite
+
+from .. import errors
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from . import Style
+
+FILES = (".png", ".svg", ".pdf")
+COLOURS = "blue", "red", "green", "magenta", "cyan", "yellow"
+SHADES = " .:-=+*#%@"
+ARROWS = {False: "→↗↑↖←↙↓↘", True: ">/^\\</v\\"}
+
+
+class Curves:
+    """Functions of one input: a row for the value and each derivative, and what is marked on them."""
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        xs: Sequence[float],
+        rows: Sequence[Sequence[float]],
+        marks: Sequence[tuple[str, float, float]],
+    ) -> None:
+        self.name, self.title, self.xs, self.rows, self.marks = name, title, xs, rows, marks
+        self.labels = ["value", *(f"d{k}/d{name}{k}" if k > 1 else f"d/d{name}" for k in range(1, len(rows)))]
+        self.low, self.high = self.range()
+
+    def range(self) -> tuple[float, float]:
+        """What is shown: all, or beside a pole the middle of the values."""
+        poles = any(kind == "pole" for kind, *_ in self.marks)
+        low = high = 0.0
+        for row in self.rows[:1] if poles else self.rows:
+            values = sorted(y for y in row if isfinite(y))
+            cut = len(values) // 12 if poles else 0
+            kept = values[cut : len(values) - cut] or [0.0]
+            low, high = min(low, kept[0]), max(high, kept[-1])
+        room = 0.05 * (high - low) or 1.0
+        return low - room, high + room
+
+    def parts(self, row: Sequence[float], which: int) -> list[list[tuple[float, float]]]:
+        """A curve as pieces that go on without a break; of a derivative a kink is one too."""
+        breaks = [x for kind, x, _ in self.marks if kind != "kink" or which]
+        parts: list[list[tuple[float, float]]] = [[]]
+        for i, (x, y) in enumerate(zip(self.xs, row)):
+            if not isfinite(y) or x in breaks or (i and any(self.xs[i - 1] < place <= x for place in breaks)):
+                parts.append([])
+            if isfinite(y) and x not in breaks:
+                parts[-1].append((x, y))
+        return [part for part in parts if len(part) > 1]
+
+    def text(self, style: Style) -> str:
+        """The curves in characters, with the marks under them."""
+        figure = needed("plotille").Figure()
+        figure.width, figure.height = max(min(style.width or 80, 120) - 20, 20), 20
+        figure.with_colors, figure.color_mode = style.colour, "names"
+        figure.x_label, figure.y_label = self.name, "value"
+        figure.set_x_limits(min_=self.xs[0], max_=self.xs[-1])
+        figure.set_y_limits(min_=self.low, max_=self.high)
+        figure.register_label_formatter(
+            float, lambda value, chars, delta, left=False: format(f"{value:.4g}", f"{'<' if left else '>'}{chars}")
+        )
+        for which, row in enumerate(self.rows):
+            for part in self.parts(row, which):
+                for (x, y), (u, v) in pairwise(part):
+                    if max(y, v) >= self.low and min(y, v) <= self.high:
+                        y, v = (min(max(w, self.low), self.high) for w in (y, v))
+                        figure.plot([x, u], [y, v], lc=COLOURS[which % len(COLOURS)])
+        text = "\n".join(line.rstrip() for line in figure.show().replace("\u2800", " ").split("\n"))
+        if style.ascii:
+            text = "".join("*" if "\u2800" < c < "\u2900" else c for c in text)
+        names = [f"{label} ({colour})" if style.colour else label for label, colour in zip(self.labels, COLOURS)]
+        return "\n".join([f"{self.title}: {', '.join(names)}", text, *self.said()])
+
+    def file(self, extension: str) -> bytes:
+        """The curves as a file of matplotlib's."""
+        figure, axes = drawn(self.title)
+        for which, (row, label) in enumerate(zip(self.rows, self.labels)):
+            for part in self.parts(row, which):
+                axes.plot(*zip(*part), color=f"C{which}", label=label, linewidth=1.6)
+                label = ""
+        for kind, x, y in self.marks:
+            if kind == "kink":
+                axes.plot([x], [y], "o", color="black", markersize=6, fillstyle="none")
+            else:
+                axes.axvline(x, color="grey", linestyle="--" if kind == "pole" else ":", linewidth=1)
+            axes.annotate(kind, (x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
+        axes.set_xlim(self.xs[0], self.xs[-1])
+        axes.set_ylim(self.low, self.high)
+        axes.axhline(0, color="lightgrey", linewidth=0.8, zorder=0)
+        axes.set_xlabel(self.name)
+        axes.legend()
+        return saved(figure, extension)
+
+    def said(self) -> list[str]:
+        """What is marked, a line each."""
+        return [f"{kind} at {self.name} = {x:.12g}" for kind, x, _ in self.marks]
+
+
+def needed(name: str) -> Any:
+    """A library of the extra. Raises AdiffError where it is not installed."""
+    from importlib import import_module
+
+    try:
+        return import_module(name)
+    except ImportError:
+        raise errors.usage(f'this picture needs {name.partition(".")[0]}: pip install "adiff[plot]"') from None
+
+
+def drawn(title: str) -> tuple[Any, Any]:
+    """A figure without a window, and its axes."""
+    figure = needed("matplotlib.figure").Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_title(title.replace("$", "\\$"), pad=16)
+    return figure, axes
+
+
+def saved(figure: Any, extension: str) -> bytes:
+    content = io.BytesIO()
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(extension)
+    figure.savefig(content, format=extension[1:], dpi=150, metadata=metadata)
+    return content.getvalue()
+
+
+class Field:
+    """A function of two inputs on a grid, its values by (y, x), and its gradient."""
+
+    def __init__(self, names: Sequence[str], title: str, xs: Any, ys: Any, values: Any, dx: Any, dy: Any) -> None:
+        self.names, self.title, self.xs, self.ys = names, title, xs, ys
+        self.values, self.dx, self.dy = values, dx, dy
+
+    def text(self, style: Style) -> str:
+        """The values as shades from the least to the greatest, with arrows along the gradient."""
+        import numpy as np
+
+        low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        lines = [self.title]
+        for row in range(len(self.ys) - 1, -1, -1):
+            cells = ""
+            for column, value in enumerate(self.values[row]):
+                dx, dy = self.dx[row, column], self.dy[row, column]
+                if not isfinite(value):
+                    cells += "?"
+                elif row % 3 == 1 and column % 6 == 3 and hypot(dx, dy) > 0:
+                    cells += ARROWS[style.ascii][round(float(np.arctan2(dy, dx)) / (np.pi / 4)) % 8]
+                else:
+                    cells += SHADES[min(int((value - low) / ((high - low) or 1.0) * len(SHADES)), len(SHADES) - 1)]
+            lines.append(f"{self.ys[row]:>10.4g} |{cells}".rstrip())
+        x, y = self.names
+        lines.append(f"{y:>10} +{'-' * len(self.xs)} {x}")
+        first, last = f"{self.xs[0]:.4g}", f"{self.xs[-1]:.4g}"
+        lines.append(" " * 12 + first + last.rjust(len(self.xs) - len(first)))
+        lines.append(f"from {low:.6g} ('{SHADES[0]}') to {high:.6g} ('{SHADES[-1]}'); arrows point along the gradient")
+        return "\n".join(lines)
+
+    def file(self, extension: str) -> bytes:
+        """Contours and the gradient field."""
+        figure, axes = drawn(self.title)
+        filled = axes.contourf(self.xs, self.ys, self.values, levels=20, cmap="viridis")
+        axes.contour(self.xs, self.ys, self.values, levels=20, colors="white", linewidths=0.4)
+        figure.colorbar(filled)
+        part = slice(None, None, max(len(self.xs) // 16, 1)), slice(None, None, max(len(self.ys) // 16, 1))
+        at = self.xs[part[0]], self.ys[part[1]]
+        axes.quiver(*at, self.dx[part[1], part[0]], self.dy[part[1], part[0]], color="black", width=0.003)
+        axes.set_xlabel(self.names[0])
+        axes.set_ylabel(self.names[1])
+        return saved(figure, extension)
