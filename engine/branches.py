@@ -26,29 +26,14 @@ MOST_STEPS = 2_000_000
 NEARER = 0.5
 
 
-EPSILON = 2.0**-52
-
-
-def lost_in_inverse(a: Any, *rest: Any, **attributes: Any) -> float:
-    """What rounding may leave of a derivative of a matrix's inverse, which has the size of its square."""
-    import numpy as np
-
-    a = np.asarray(a)
-    if not a.size or not np.isfinite(a).all():
-        return 0.0
-    smallest = float(np.linalg.svd(a, compute_uv=False)[..., -1].min())
-    return EPSILON / smallest**2 if smallest else float("inf")
-
-
 class Branches:
-    """What one run chose, and how near it came to singular points; `analytic` says that it chose nothing, `lost` what rounding
-    may leave of derivatives through a matrix that is nearly singular."""
+    """What one run chose, and how near it came to singular points; `analytic` says that it chose
+    nothing."""
 
-    __slots__ = ("analytic", "choices", "distances", "lost")
+    __slots__ = ("analytic", "choices", "distances")
 
     def __init__(self) -> None:
         self.analytic = True
-        self.lost = 0.0
         self.choices: list[Any] = []
         self.distances: list[Any] = []
 
@@ -60,10 +45,9 @@ class TooLong(Exception):
 class BranchRecorder:
     """A recorder that follows one input, and keeps nothing but the choices that depend on it."""
 
-    __slots__ = ("branches", "counted", "log", "measuring", "steps", "token")
+    __slots__ = ("branches", "counted", "log", "steps", "token")
 
-    def __init__(self, measuring: bool) -> None:
-        self.measuring = measuring
+    def __init__(self) -> None:
         self.token = Token()
         self.log = None
         self.counted: Any = None
@@ -86,8 +70,6 @@ class BranchRecorder:
             self.note(branches.choices, side(*map(plain, inputs), **(attributes or {})))
         elif distance is not None:
             self.note(branches.distances, distance(*map(plain, inputs), **(attributes or {})))
-        if self.measuring and op.inverts:
-            branches.lost = max(branches.lost, lost_in_inverse(*map(plain, inputs)))
         if side is not None or not op.analytic:
             branches.analytic = False
         return tuple(self.marked(x) for x in out) if out.__class__ is tuple else self.marked(out)
@@ -129,11 +111,11 @@ class BranchRecorder:
             self.decided(value)
 
 
-def branches_of(run: Callable[[Any], Any], x: Any, measuring: bool = False) -> Branches | None:
-    """What a run with the source `x` chooses, and what it loses if that is to be measured; None where that cannot be told."""
+def branches_of(run: Callable[[Any], Any], x: Any) -> Branches | None:
+    """What a run with the source `x` chooses; None where that cannot be told."""
     import numpy as np
 
-    recorder = BranchRecorder(measuring)
+    recorder = BranchRecorder()
     source = Tensor(plain(x), tensor(x).dtype)
     source.on = recorder.token
     RECORDERS.append(recorder)

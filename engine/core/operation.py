@@ -212,7 +212,6 @@ class Operation:
     distance: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
     linear_above_zero: bool = False  # curved below 0 only
-    inverts: bool = False  # its derivatives hold the inverse of its first input
     domain: Any = None  # where the tests take their samples
 
     def __init__(self, name: str, signature: str, derivative: str, *, aliases: str = "", **facts: Any) -> None:

@@ -188,7 +188,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 cholesky_row = rule(
     "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
-    distance=sides.determinant, inverts=True,
+    distance=sides.determinant,
     doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip

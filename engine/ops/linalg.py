@@ -195,7 +195,7 @@ cofactor: Operation = rule(
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
-    inverts=True, doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
@@ -225,7 +225,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp,
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    distance=sides.determinant, inverts=True, doc="The sign of the determinant and the logarithm of its absolute value.",
+    distance=sides.determinant, doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
@@ -251,7 +251,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, inverts=True, doc="The inverse matrix.",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -285,7 +285,7 @@ solve: Operation = rule(
     "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
-    distance=sides.determinant, inverts=True, doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    distance=sides.determinant, doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(
