@@ -129,6 +129,11 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     start = time.perf_counter()
+    if style.format in ("npy", "npz") and not result.written:
+        from .formats import arrays
+
+        output.write_bytes(arrays.content(result, request.text("output"), style.format))
+        return
     text = ""
     for piece in pieces(request, result, style):
         text += piece

@@ -26,7 +26,10 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
     record. Raises AdiffError where it holds anything but records of this batch."""
     path, style = answering.output.path, answering.style
     if style.format != "ndjson":
-        raise errors.usage(f"--resume goes on with ndjson, and this is to be {style.format}", "leave --format out")
+        raise errors.usage(
+            f"--resume goes on with ndjson, and this is to be {style.format}",
+            "--format ndjson, or a name that ends in .ndjson",
+        )
     if batch == "-":
         raise errors.usage("--resume needs a file of lines: standard input cannot be read again")
     if path is None or not os.path.isfile(path):

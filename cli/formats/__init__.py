@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from os.path import splitext
+
+from .. import errors
+from ..commands import COMMANDS
 from ..environment import is_ascii, is_terminal
 
 TYPE_CHECKING = False
@@ -11,6 +15,21 @@ if TYPE_CHECKING:
     from ..environment import Environment
     from ..request import Request
     from ..result import Result
+
+
+# What the name of an output asks for, and others that say what no text is.
+FORMS = {
+    ".json": "json",
+    ".ndjson": "ndjson",
+    ".jsonl": "ndjson",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+OTHERS = (
+    ".parquet", ".arrow", ".feather", ".xlsx", ".h5", ".hdf5", ".mat", ".pkl", ".gz", ".zst", ".zip", ".png", ".jpg", ".svg", ".pdf",
+)  # fmt: skip
 
 
 class Style:
@@ -31,11 +50,25 @@ def style_of(request: Request, environment: Environment) -> Style:
     or a trace."""
     on_terminal = "output" not in request.options and is_terminal(environment.stdout)
     in_pipe = "ndjson" if request.command == "batch" or request.flag("trace") else "plain"
-    format = request.text("format", "table" if on_terminal else in_pipe)
+    format = request.text("format") or of_name(request) or ("table" if on_terminal else in_pipe)
     colour = environment.colour(environment.stdout, request.text("color", "auto" if on_terminal else "never"))
     ascii = "output" not in request.options and is_ascii(environment.stdout)
     width = environment.width() if format == "table" else 0
     return Style(format, request.number("precision"), width, colour, ascii)
+
+
+def of_name(request: Request) -> str:
+    """The format that the name of the output asks for, if it does; a table of rows sees to its own. Raises AdiffError E0713 for
+    one that the command does not write."""
+    if "output" not in request.options or "rows" in request.options or "over" in request.options:
+        return ""
+    path, command = request.text("output"), COMMANDS[request.command]
+    ending = splitext(path)[1].lower()
+    form = FORMS.get(ending, "")
+    evaluates = command.compute is not None
+    if (evaluates and ending in OTHERS) or (not evaluates and form in ("npy", "npz")):
+        raise errors.unwritable(path, f"'adiff {command.name}' writes no {ending} file; --format says what else it is")
+    return form
 
 
 def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:

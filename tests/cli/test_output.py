@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy
 import pytest
 
 Completed = subprocess.CompletedProcess[str]
@@ -25,6 +26,36 @@ def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None
     adiff("grad", "x**2", "--at", "x=2", "--json", "--output=out.txt")
     assert json.loads((folder / "out.txt").read_text())["gradients"] == {"x": 4.0}
     assert [path.name for path in folder.iterdir() if "tmp" in path.name] == []
+
+
+def test_the_name_says_the_form(adiff: Callable[..., Completed], folder: Path) -> None:
+    def written(name: str, *line: str) -> bytes:
+        done = adiff(*line, "-o", name)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        return (folder / name).read_bytes()
+
+    line = "grad", "sum(x**2)*y", "--at", "x=[1,2],y=3"
+    assert json.loads(written("g.json", *line))["gradients"] == {"x": [6, 12], "y": 5}
+    assert written("g.csv", *line) == b"value,d_x.0,d_x.1,d_y\n15.0,6.0,12.0,5.0\n"
+    assert written("g.ndjson", "batch", "lines.txt", "-q").count(b"\n") == 4
+    assert written("g.txt", *line, "--wrt", "y") == b"5.0\n"
+    written("g.npz", *line)
+    assert {name: x.tolist() for name, x in numpy.load(folder / "g.npz").items()} == {
+        "value": 15,
+        "d_x": [6, 12],
+        "d_y": 5,
+    }
+    written("g.npy", *line, "--wrt", "x")
+    assert numpy.load(folder / "g.npy").tolist() == [6, 12]
+    written("v.npy", "value", "eye(2)")
+    assert numpy.load(folder / "v.npy").tolist() == [[1, 0], [0, 1]]
+    for name, *refused in (
+        ("g.npy", *line), ("g.parquet", *line), ("g.npz", "value", "'text'"), ("g.npy", "batch", "lines.txt"),
+        ("g.npy", "grad", "y + stop_gradient(x)", "--at", "x=1,y=1", "--wrt", "x"),
+    ):  # fmt: skip
+        done = adiff(*refused, "-o", name)
+        assert (done.returncode, done.stdout) == (4, "")
+        assert f"error[E0713]: {name}: " in done.stderr
 
 
 def test_a_failure_leaves_the_file_as_it_was(adiff: Callable[..., Completed], folder: Path) -> None:
