@@ -127,7 +127,12 @@ CHECKPOINT = Option(
     page="[long loops](#long-loops)",
 )  # fmt: skip
 GRAPH = Option(
-    "--graph", "choice", "LANGUAGE", OUTPUT, "Write the tape as a graph instead of rows.", choices=("dot", "mermaid")
+    "--graph",
+    "choice",
+    "LANGUAGE",
+    OUTPUT,
+    "Write the tape as a graph instead of rows.",
+    choices=("dot", "mermaid", "svg"),
 )
 
 BY_ROW = (

@@ -190,7 +190,7 @@ def test_the_tape_can_be_followed_by_hand(document: Document) -> None:
     assert product["adjoint"] == 1.0
 
 
-@pytest.mark.parametrize(("language", "first"), [("dot", "digraph"), ("mermaid", "flowchart")])
+@pytest.mark.parametrize(("language", "first"), [("dot", "digraph"), ("mermaid", "flowchart"), ("svg", "<svg")])
 def test_graphs(answer: Answer, language: str, first: str) -> None:
     graph = answer("tape", "sin(x) * y", "--at", "x=1,y=2", "--graph", language)
     assert graph.startswith(first)
@@ -321,3 +321,15 @@ def test_nothing_to_differentiate_by(adiff: Callable[..., Completed], command: s
 def test_help_as_a_command(adiff: Callable[..., Completed]) -> None:
     assert adiff("help", "grad").stdout == adiff("grad", "--help").stdout
     assert adiff("help").stdout == adiff("--help").stdout
+
+
+def test_a_drawn_graph_has_its_nodes_apart(answer: Answer) -> None:
+    from xml.etree import ElementTree
+
+    root = ElementTree.fromstring(
+        answer("tape", "sin(x)*y + exp(x*y)/(x + 1) - x", "--at", "x=1,y=2", "--graph", "svg")
+    )
+    boxes = [(int(box.get("x", "")), int(box.get("y", ""))) for box in root if box.get("rx") is not None]
+    assert len(boxes) == len(set(boxes)) == 11  # two inputs, the number 1 and eight steps
+    assert all(x + 130 <= int(root.get("width", "")) and y + 44 <= int(root.get("height", "")) for x, y in boxes)
+    assert sum(path.tag.endswith("path") for path in root) == 14  # sin and exp have one input, six steps two

@@ -55,7 +55,7 @@ MISUSES = [
     (["batch", "a", "b"], 2, "extra argument"),
     (["run", "-f", "rosenbrock.adiff"], 2, "takes the file as its argument: adiff run FILE"),
     (["batch", "--file", "lines.txt"], 2, "takes the file as its argument: adiff batch FILE"),
-    (["tape", "x", "--at", "x=1", "--graph", "svg"], 2, "is not one of dot, mermaid"),
+    (["tape", "x", "--at", "x=1", "--graph", "gif"], 2, "is not one of dot, mermaid, svg"),
     (["jvp", "x", "--at", "x=1"], 2, "--tangent"),
     (["hvp", "x", "--at", "x=1"], 2, "--vector"),
     # A value is one expression.
