@@ -1,6 +1,6 @@
 """adiff: exact derivatives of expressions and programs.
 
-`program(text)` gives a Program with `.inputs`, `.value(at)`, `.value_and_gradient(at)`, `.jacobian`, `.hessian`,
+`program(text)`, or `load(path)`, gives a Program with `.inputs`, `.value(x=2.0)`, `.gradient(x=2.0)`, `.jacobian`, `.hessian`,
 `.jvp`, `.vjp` and `.hvp`. Nothing is imported before the first use.
 """
 
@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from .engine.api import Outcome as Outcome
     from .engine.api import Program as Program
     from .engine.api import constant as constant
+    from .engine.api import load as load
     from .engine.api import program as program
     from .engine.table import operations as operations
     from .parser.errors import AdiffError as AdiffError
 
-__all__ = ["AdiffError", "Notice", "Outcome", "Program", "constant", "operations", "program"]
+__all__ = ["AdiffError", "Notice", "Outcome", "Program", "constant", "load", "operations", "program"]
 
 _PLACES = {
     "AdiffError": ".parser.errors",
@@ -24,6 +25,7 @@ _PLACES = {
     "Outcome": ".engine.api",
     "Program": ".engine.api",
     "constant": ".engine.api",
+    "load": ".engine.api",
     "operations": ".engine.table",
     "program": ".engine.api",
 }

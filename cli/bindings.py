@@ -86,7 +86,9 @@ def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> 
         if error.exit_code != 1 and len(parts) in (2, 3) and all(parts) and not any(c in text for c in "[{('\"="):
             low, high, *step = parts
             whole = ", ".join([low, high, *step])
-            error.hint = f"a range is written arange({whole}), without its end, or linspace({low}, {high}, 11), with it"
+            error.advice = (
+                f"a range is written arange({whole}), without its end, or linspace({low}, {high}, 11), with it"
+            )
         raise
 
 

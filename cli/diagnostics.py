@@ -26,7 +26,7 @@ def error_document(error: AdiffError) -> dict[str, Any]:
         "kind": error.kind,
         "message": error.message,
         "span": error.span,
-        "hint": error.hint,
+        "hint": error.advice,
     }
 
 

@@ -50,7 +50,9 @@ def evaluated(request: Request, environment: Environment, output: Output, style:
 
             return run.answer(request, parsed, environment, output, style)
         at = inputs(request, parsed)
-        outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, **options(request))
+        outcome = parsed.evaluate(
+            request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request)
+        )
     except AdiffError as error:
         raise meant_as_file(request, error) from None
     return from_outcome(command, text, at, outcome)
@@ -60,7 +62,7 @@ def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
     """The error, with a better hint where the expression is the name of a file."""
     path = request.arguments.get("expression", "")
     if error.kind in ("syntax", "name", "usage") and "." in path and is_file(path):
-        error.hint = f"an expression is never read as a file: write -f {path}"
+        error.advice = f"an expression is never read as a file: write -f {path}"
     return error
 
 

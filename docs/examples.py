@@ -7,7 +7,7 @@ Blocks of a page, by the words after the three backticks:
     python             an adiff program; what it prints, and then its result, stand after `# →` at the ends of lines
     python norun       a program, or a piece of one, that is not run
     LANGUAGE NAME.EXT  a file of that name, which later commands of the page may use
-    pycon              a session of Python's own prompt, run by doctest
+    pycon              a session of Python's own prompt, run by doctest; those of a page share their names
 
 All commands of a page run in one scratch folder, where `samples` is the repository's.
 """

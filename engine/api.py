@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from _thread import RLock
@@ -37,11 +38,15 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..parser.syntax import Module
+    from .check import Check
     from .formulas.derivation import Derivation
     from .kernels.kernels import Kernels
     from .program.session import Session
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
+
+    Point = Mapping[str, Any] | None
+    Names = Sequence[str] | str | None
 
 # Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
 # only there to be above what the parser and the limit on calls let through.
@@ -60,8 +65,13 @@ AMOUNTS: dict[str, tuple[Any, str]] = {
 }
 
 # What of a Program is for the engine alone.
-INTERNAL = frozenset(("compiled",))
+INTERNAL = frozenset(("bound", "compiled"))
 ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))
+
+
+def listed_names(wrt: Names) -> Sequence[str] | None:
+    """The names in `wrt`, which may be one text: "x", or "x,y" as on the command line."""
+    return [name.strip() for name in wrt.split(",")] if isinstance(wrt, str) else wrt
 
 
 def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -> None:
@@ -76,13 +86,18 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
         )  # fmt: skip
     if at is not None and not hasattr(at, "items"):
         raise AdiffError("E0812", "`at` must be a dict from names to values")
-    if wrt.__class__ is str or not (wrt is None or hasattr(wrt, "__iter__")):
-        raise AdiffError("E0812", "`wrt` must be a list of names", None, f"write wrt=[{str(wrt)!r}]")
+    if not (wrt is None or hasattr(wrt, "__iter__")):
+        raise AdiffError("E0812", "`wrt` must be a name or a list of names", None, 'write wrt="x" or wrt=["x", "y"]')
     for name, value in options.items():
         option = COMMANDS[command].given(name)
         if option is None and name not in BESIDE:
             known = sorted(option.key for option in COMMANDS[command].options if COMMANDS[command].given(option.key))
-            raise AdiffError("E0811", f"{command} has no option {name}", None, f"its options are {', '.join(known)}")
+            raise AdiffError(
+                "E0811",
+                f"{command} has no option {name}, and the program no such input",
+                None,
+                f"its options are {', '.join(known)}",
+            )
         if option is not None and option.choices and value is not None and value not in option.choices:
             raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(option.choices)}")
     for name, (kinds, meaning) in AMOUNTS.items():
@@ -106,7 +121,7 @@ class Program:
         start = time.perf_counter()
         if text.__class__ is not str:
             message = f"a program is a text, and not a {text.__class__.__name__}"
-            raise AdiffError("E0812", message, None, "of a file: program(path.read_text())")
+            raise AdiffError("E0812", message, None, "of a file: adiff.load(path)")
         self.source = Source(text, name)
         with deep_recursion():
             self.core = without_collection(lambda: lower(self.source, self._parsed(constant), session))
@@ -151,70 +166,74 @@ class Program:
             ["source"] + [name for name in vars(type(self)) if not name.startswith("_") and name not in INTERNAL]
         )
 
-    # --- the friendly methods ---------------------------------------------------------------------------------------
+    # --- the friendly methods: inputs by name in `at`, by keyword, or both -------------------------------------------
 
-    def value(self, at: Mapping[str, Any] | None = None, **options: Any) -> Any:
-        """The value of the program."""
+    def value(self, at: Point = None, **options: Any) -> Any:
+        """The value of the program: program("x**2").value(x=3.0) is 9.0."""
         return self.evaluate("value", at, **options).value
 
-    def value_and_gradient(
-        self,
-        at: Mapping[str, Any] | None = None,
-        wrt: Sequence[str] | None = None,
-        engine: str = "auto",
-        **options: Any,
-    ) -> tuple[Any, dict[str, Any]]:
+    def gradient(self, at: Point = None, wrt: Names = None, **options: Any) -> dict[str, Any]:
+        """The gradient with respect to each input (or those in `wrt`); None where unconnected."""
+        return self.value_and_gradient(at, wrt, **options)[1]
+
+    def value_and_gradient(self, at: Point = None, wrt: Names = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         """The value and the gradient with respect to each input (or those in `wrt`); None where unconnected."""
-        outcome = self.evaluate("grad", at, wrt, engine=engine, **options)
+        outcome = self.evaluate("grad", at, wrt, **options)
         assert outcome.gradients is not None
         return outcome.value, outcome.gradients
 
-    def jacobian(
-        self, at: Mapping[str, Any] | None = None, wrt: Sequence[str] | None = None, mode: str = "auto", **options: Any
-    ) -> dict[str, Any]:
-        """d value / d input, of shape value.shape + input.shape, by name."""
-        outcome = self.evaluate("jacobian", at, wrt, mode=mode, **options)
+    def jacobian(self, at: Point = None, wrt: Names = None, **options: Any) -> dict[str, Any]:
+        """d value / d input, of shape value.shape + input.shape, by name; `mode` is "auto", "forward" or "reverse"."""
+        outcome = self.evaluate("jacobian", at, wrt, **options)
         assert outcome.jacobian is not None
         return outcome.jacobian
 
-    def hessian(
-        self, at: Mapping[str, Any] | None = None, wrt: Sequence[str] | None = None, **options: Any
-    ) -> dict[str, dict[str, Any]]:
+    def hessian(self, at: Point = None, wrt: Names = None, **options: Any) -> dict[str, dict[str, Any]]:
         """Every block of the Hessian by row and column name; with `sparse=True` blocks are SparseTensors."""
         outcome = self.evaluate("hessian", at, wrt, **options)
         assert outcome.hessian is not None
         return outcome.hessian
 
-    def jvp(self, at: Mapping[str, Any], tangent: Mapping[str, Any], **options: Any) -> tuple[Any, Any]:
+    def laplacian(self, at: Point = None, wrt: Names = None, **options: Any) -> Any:
+        """The trace of the Hessian, without forming it."""
+        return self.evaluate("laplacian", at, wrt, **options).laplacian
+
+    def derivatives(self, at: Point = None, order: int = 1, wrt: Names = None, **options: Any) -> list[Any]:
+        """The first, second, ... derivative of a scalar function of one input, up to `order`."""
+        return self.evaluate("derivative", at, wrt, order=order, **options).derivatives or []
+
+    def jvp(self, at: Point = None, tangent: Point = None, **options: Any) -> tuple[Any, Any]:
         """The value and the derivative in the direction `tangent` (inputs it does not name stay fixed)."""
         outcome = self.evaluate("jvp", at, tangent=tangent, **options)
         return outcome.value, outcome.tangent
 
     def vjp(
-        self, at: Mapping[str, Any], cotangent: Any = None, wrt: Sequence[str] | None = None, **options: Any
+        self, at: Point = None, cotangent: Any = None, wrt: Names = None, **options: Any
     ) -> tuple[Any, dict[str, Any]]:
         """The value and the cotangents of the inputs for a cotangent of the value (default: ones)."""
         outcome = self.evaluate("vjp", at, wrt, cotangent=cotangent, **options)
         assert outcome.cotangents is not None
         return outcome.value, outcome.cotangents
 
-    def hvp(
-        self, at: Mapping[str, Any], vector: Mapping[str, Any], wrt: Sequence[str] | None = None, **options: Any
-    ) -> dict[str, Any]:
+    def hvp(self, at: Point = None, vector: Point = None, wrt: Names = None, **options: Any) -> dict[str, Any]:
         """The Hessian times `vector`, by input, without forming the Hessian."""
         outcome = self.evaluate("hvp", at, wrt, vector=vector, **options)
         assert outcome.product is not None
         return outcome.product
 
-    def derive(
-        self, wrt: Sequence[str] | None = None, order: int = 1, timeout: float | None = None
-    ) -> list[Derivation]:
+    def check(self, at: Point = None, wrt: Names = None, **options: Any) -> Check:
+        """The gradient held against an independent computation: `.ok` is True, False, or None where neither is known."""
+        found: Check = self.evaluate("check", at, wrt, **options).check
+        return found
+
+    def derive(self, wrt: Names = None, order: int = 1, timeout: float | None = None) -> list[Derivation]:
         """The derivatives of an order as formulas: `program("x**2").derive()[0].text()` is "2*x".
 
         Raises AdiffError E0513 for a program that has no formula: loops, tapes, tensors.
         """
         from .formulas.derivation import derivations
 
+        wrt = listed_names(wrt)
         check_options("derivative", None, wrt, {"order": order, "timeout": timeout})
         enforced = limits.enforced(None, None, timeout)
         try:
@@ -227,11 +246,11 @@ class Program:
 
     def rows(
         self,
-        columns: Mapping[str, Any],
-        wrt: Sequence[str] | None = None,
+        columns: Point = None,
+        wrt: Names = None,
         order: int = 1,
         engine: str = "auto",
-        at: Mapping[str, Any] | None = None,
+        at: Point = None,
         **options: Any,
     ) -> RowsOutcome:
         """The program once for each row of a table: values, gradients (order 1), Hessians (order 2).
@@ -244,6 +263,8 @@ class Program:
         """
         from .rows.run import rows
 
+        columns, options = self.bound("grad", columns or {}, options)
+        wrt = listed_names(wrt)
         if not hasattr(columns, "items") or (at is not None and not hasattr(at, "items")):
             raise AdiffError("E0812", "columns must be a dict from names to arrays, and `at` one to values")
         if order.__class__ is not int or order not in (0, 1, 2):
@@ -259,9 +280,7 @@ class Program:
         with LOCK, deep_recursion():
             return rows(self, columns, at, wrt, order, {**options, "engine": engine})
 
-    def repeated(
-        self, command: str, at: Mapping[str, Any], wrt: Sequence[str] | None = None, **options: Any
-    ) -> Repeated:
+    def repeated(self, command: str, at: Point = None, wrt: Names = None, **options: Any) -> Repeated:
         """A function that evaluates one command at points like `at`, for those who do so thousands of times.
 
         It takes such a point and gives an Outcome, as `evaluate` does. Where a kernel answers, a call costs microseconds
@@ -270,20 +289,35 @@ class Program:
         """
         from .repeated import Repeated
 
-        return Repeated(self, command, at, wrt, options)
+        at, options = self.bound(command, at, options)
+        return Repeated(self, command, at or {}, listed_names(wrt), options)
 
     # --- the one door -----------------------------------------------------------------------------------------------
 
-    def evaluate(
-        self, command: str, at: Mapping[str, Any] | None = None, wrt: Sequence[str] | None = None, **options: Any
-    ) -> Outcome:
+    def bound(self, command: str, at: Point, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """The point with the inputs that are given by keyword, and the options that are left."""
+        inputs = {n: x for n, x in given.items() if n in self.core.inputs or n in self.core.optional}
+        if command not in COMMANDS or not (
+            inputs := {n: x for n, x in inputs.items() if not COMMANDS[command].given(n)}
+        ):
+            return at, given
+        if at is not None and not hasattr(at, "items"):
+            raise AdiffError("E0812", "`at` must be a dict from names to values")
+        return {**(at or {}), **inputs}, {n: x for n, x in given.items() if n not in inputs}
+
+    def evaluate(self, command: str, at: Point = None, wrt: Names = None, **options: Any) -> Outcome:
         """Everything the command line asks for; `command` is one of COMMANDS.
+
+        What the program prints goes to standard output, or to the function `write`, or nowhere with write=None.
 
         Options: dtype, kinks, mode, tangent, cotangent, vector, order, max_steps, max_memory, timeout, checkpoint (the bytes that
         a long loop may keep for its reverse sweep), engine, write. Without max_memory the process has no limit of memory, but
         nothing larger than the machine's memory is made.
         """
+        at, options = self.bound(command, at, options)
+        wrt = listed_names(wrt)
         check_options(command, at, wrt, options)
+        options.setdefault("write", sys.stdout.write)
         with LOCK:
             if RUNNING.locked():
                 raise AdiffError(
@@ -348,7 +382,7 @@ def explain_none(error: AdiffError) -> None:
     if reasons and "None" in error.message:
         span = span_of(reasons[-1].site)
         where = "" if span is None else f" (in line {span.source.text.count(chr(10), 0, span.start) + 1})"
-        error.hint = reasons[-1].message + where
+        error.advice = reasons[-1].message + where
 
 
 def begin(options: dict[str, Any]) -> None:
@@ -382,6 +416,12 @@ class deep_recursion:
 def program(text: str, name: str = "<expr>") -> Program:
     """Parse a program. Raises AdiffError E01xx for text that is no program and E02xx for names that mean nothing."""
     return Program(text, name)
+
+
+def load(path: str | os.PathLike[str]) -> Program:
+    """The program in a file of UTF-8. Raises OSError where it cannot be read, and what `program` raises."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        return Program(file.read(), os.fspath(path))
 
 
 # The characters of the plain decimals that most bindings are: `0.5` needs no parser.

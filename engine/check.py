@@ -46,6 +46,9 @@ class Check:
         self.method = method
         self.sources = sources
 
+    def __repr__(self) -> str:
+        return f"Check(ok={self.ok}, max_error={self.max_error:.2g}, method={self.method!r})"
+
 
 def check(evaluation: Any) -> Check:
     """Compare the gradient that `evaluation` has found with one that no rule of the table takes part in."""

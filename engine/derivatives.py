@@ -133,13 +133,11 @@ class Derivatives(Tiers):
         """A direction for each source, None where the option gives none."""
         given = self.options.get(option) or {}
         if not given:
-            raise AdiffError(
-                "E0804", f"a direction is needed: --{option} x=1", None, f"give one per input: --{option} x=1,y=0"
-            )
+            raise AdiffError("E0804", "a direction is needed", None, f"give one per input: --{option} x=1,y=0")
         for name in given:
             if name not in self.point:
                 raise AdiffError(
-                    "E0803", f"--{option}: '{name}' is not an input of the program", None,
+                    "E0803", f"'{name}' of the {option} is not an input of the program", None,
                     f"its inputs are {', '.join(self.point)}",
                 )  # fmt: skip
         return [bind(given[name], name) if name in given else None for name in self.names]

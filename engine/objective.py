@@ -87,12 +87,12 @@ class Objective:
     ) -> None:
         self.program = program
         self.variables = variables
-        self.options = options
+        self.options = {**options, "write": None}  # nothing that is printed at each step
         # What nobody reads is left for the program to say so; what constraints alone read is none of its inputs.
         self.others = elsewhere - {*program.inputs, *program.optional}
         self.fixed = {name: value for name, value in fixed.items() if name not in self.others}
         self.names = [name for name, _, _ in variables.parts if name not in self.others]
-        self.gradient = program.repeated("grad", self.point(variables.start), self.names, **options)
+        self.gradient = program.repeated("grad", self.point(variables.start), self.names, **self.options)
         first = self.gradient.first
         shape = np.shape(first.value)
         if shape or np.iscomplexobj(first.value):
@@ -188,7 +188,9 @@ class Constraint:
         read = {*program.inputs, *program.optional}
         self.fixed = {name: value for name, value in at.items() if name in read}
         self.names = [name for name, _, _ in variables.parts if name in read]
-        self.jacobian = program.repeated("jacobian", self.point(variables.start), self.names, **options)
+        self.jacobian = program.repeated(
+            "jacobian", self.point(variables.start), self.names, **{**options, "write": None}
+        )
 
     def point(self, x: Any) -> dict[str, Any]:
         bound = self.variables.bound(x)

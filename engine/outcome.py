@@ -63,6 +63,12 @@ class Outcome:
         self.notices = []
         self.timings = {}
 
+    def __repr__(self) -> str:
+        names = ("value", *DERIVED, "check")
+        given = [f"{name}={x!r}" for name in names if (x := getattr(self, name)) is not None]
+        notices = [f"notices={self.notices!r}"] if self.notices else []
+        return f"Outcome({', '.join([*given, f'engine={self.engine!r}', *notices])})"
+
     def __getstate__(self) -> dict[str, Any]:
         # The kernel is machine code of this process.
         return {name: x for name, x in vars(self).items() if name != "kernel"}

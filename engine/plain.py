@@ -27,6 +27,10 @@ class Binding:
     def __init__(self, value: Any) -> None:
         self.value = value
 
+    def __repr__(self) -> str:
+        dtype = type_of(self.value)
+        return f"Binding({to_plain(self.value)!r}{'' if dtype is None else f', {dtype[0]}'})"
+
 
 def bare_integers(array: Any) -> Binding:
     """An array of integers as a bare binding: they count where integers are needed, and are floats where derived."""

@@ -64,6 +64,9 @@ class OperationInfo:
             for s in row.singular
         ]
 
+    def __repr__(self) -> str:
+        return f"OperationInfo({self.signature}: {self.doc})"
+
 
 def derivative_formula(name: str) -> str | None:
     """The derivative of an element-wise row as a formula: "cos(x)" of sin; None where it has none."""

@@ -50,8 +50,28 @@ class AdiffError(Exception):
         self.code = code
         self.message = message
         self.span = span
-        self.hint = None if hint is None else shortened(hint)
+        self.advice = None if hint is None else shortened(hint)
         self.notes = notes
+
+    def __str__(self) -> str:
+        from .render import render
+
+        return render(self, hint=self.hint)
+
+    @property
+    def hint(self) -> str | None:
+        """What to write instead, in Python's words: `advice` is in those of the command line."""
+        if self.advice is None:
+            return None
+        import re
+
+        text = re.sub(r"--at (?=\w)", "", self.advice)
+        text = re.sub(r"--(tangent|vector) x=1,y=0", r'\1={"x": 1, "y": 0}', text)
+        text = re.sub(r"--(kinks|engine|wrt|dtype|mode|format) ([\w,]+)", r'\1="\2"', text)
+        text = re.sub(
+            r"--([a-z-]+)(?: ([A-Z]+\b))?", lambda m: m[1].replace("-", "_") + (f"={m[2]}" if m[2] else ""), text
+        )
+        return re.sub(r"`?adiff (derive|hvp)`?", r"`Program.\1`", text)
 
     def __repr__(self) -> str:
         place = "" if self.span is None else f", at {self.span.source.name}:{self.span.line}:{self.span.column}"
@@ -68,4 +88,4 @@ class AdiffError(Exception):
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
         # An exception is otherwise rebuilt from its message alone, and a batch sends errors between processes.
-        return type(self), (self.code, self.message, self.span, self.hint, self.notes)
+        return type(self), (self.code, self.message, self.span, self.advice, self.notes)

@@ -17,13 +17,14 @@ BOLD, RED, CYAN, PLAIN = "\x1b[1m", "\x1b[1;31m", "\x1b[1;36m", "\x1b[0m"
 
 def render(
     error: AdiffError, *, colour: bool = False, ascii: bool = False, width: int | None = None, label: str | None = None,
-    accent: str = RED,
+    accent: str = RED, hint: str | None = None,
 ) -> str:  # fmt: skip
     """The diagnostic, without a newline at its end.
 
-    `label` is what it is called, by default an error with its code, and `accent` the colour of that and of the marks.
-    `ascii` is for terminals that can show nothing else; `width` is the terminal's, in columns. Whatever text the error
-    quotes, the result is safe to print: control characters are escaped, half characters too.
+    `hint` is shown in the place of the error's advice. `label` is what it is called, by default an error with its code, and
+    `accent` the colour of that and of the marks. `ascii` is for terminals that can show nothing else; `width` is the
+    terminal's, in columns. Whatever text the error quotes, the result is safe to print: control characters are escaped, half
+    characters too.
     """
     paint = _painted if colour else _unpainted
     span = error.span
@@ -39,8 +40,8 @@ def render(
             text, indent, marks = excerpt
             lines += [text, " " * indent + paint(accent, "^" * marks)]
     lines += [paint(BOLD, "note: ") + _shown_text(note, ascii) for note in error.notes]
-    if error.hint is not None:
-        lines.append(paint(CYAN, "help: ") + _shown_text(error.hint, ascii))
+    if error.advice is not None:
+        lines.append(paint(CYAN, "help: ") + _shown_text(hint or error.advice, ascii))
     return "\n".join(lines)
 
 

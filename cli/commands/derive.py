@@ -38,7 +38,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         at = inputs(request, parsed)
         found = parsed.derive(request.texts("wrt") or None, order, given.get("timeout"))
         values = [value_at(program(d.text()), {x: at[x] for x in d.inputs if x in at}, given) for d in found if at]
-        outcome = parsed.evaluate("value", at=at, **given) if at else None
+        outcome = parsed.evaluate("value", at=at, write=None, **given) if at else None
     except AdiffError as error:
         raise meant_as_file(request, error) from None
     formulas: list[dict[str, Any]] = [

@@ -85,7 +85,7 @@ def curves(
 
     def along(x: float) -> list[float]:
         try:
-            outcome = parsed.evaluate("derivative", {**at, name: x}, [name], order=max(order, 1), **given)
+            outcome = parsed.evaluate("derivative", {**at, name: x}, [name], order=max(order, 1), write=None, **given)
         except AdiffError as error:
             if error.kind in ("usage", "syntax", "name"):
                 raise

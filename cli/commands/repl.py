@@ -69,7 +69,7 @@ class Prompt:
             self.ok = False
             told = errors.from_exception(error)
             if told.code == "E0801":
-                told.hint = f"give it a value first, as in {told.message.split(chr(39))[1]} = 2"
+                told.advice = f"give it a value first, as in {told.message.split(chr(39))[1]} = 2"
             colour = self.request.text("color", "auto")
             self.environment.write_error(error_text(told, self.environment, False, colour, "repl"))
 
@@ -126,7 +126,7 @@ class Prompt:
         sources = session.sources(names)
         command = commands.COMMANDS[name]
         given = {key: value for key, value in self.options.items() if command.given(key)}
-        outcome = parsed.evaluate(name, wrt=sources, **given)
+        outcome = parsed.evaluate(name, wrt=sources, write=None, **given)
         shown = {x: Binding(session.names[x]) for x in sources}
         result = from_outcome(command, text, shown, outcome)
         self.ok &= result.ok

@@ -304,7 +304,9 @@ class Table:
         for row in range(len(rows)):
             point = {name: x[row].tolist() if x.dtype.name != "float32" else x[row] for name, x in columns.items()}
             try:
-                outcome = self.program.evaluate(self.command.name, {**self.constants, **point}, wrt, **self.options)
+                outcome = self.program.evaluate(
+                    self.command.name, {**self.constants, **point}, wrt, write=None, **self.options
+                )
             except AdiffError as error:
                 if error.kind in USAGE:
                     raise

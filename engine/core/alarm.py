@@ -61,7 +61,7 @@ class OutOfTime(AdiffError):
 
     def __init__(self) -> None:
         said = out_of_time(self.seconds)
-        super().__init__(said.code, said.message, said.span, said.hint)
+        super().__init__(said.code, said.message, said.span, said.advice)
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
         return AdiffError, super().__reduce__()[1]

@@ -136,7 +136,7 @@ def stacked(items: Any) -> Any:
         if where != error.message:
             error.message = f"the parts of this list differ in shape, so it is no tensor: {where}"
             error.args = (error.message,)
-            error.hint = "make them of one shape, or keep a list of tensors"
+            error.advice = "make them of one shape, or keep a list of tensors"
         raise
 
 

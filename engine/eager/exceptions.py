@@ -101,7 +101,7 @@ class Raised(AdiffError):
         self.instance = instance
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
-        return AdiffError, (self.code, self.message, self.span, self.hint, self.notes)
+        return AdiffError, (self.code, self.message, self.span, self.advice, self.notes)
 
 
 def raise_value(value: Any) -> AdiffError:

@@ -116,7 +116,7 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
                 put(f, x)
         except AdiffError as error:
             if error.code == "E0304" and by_first:
-                error.hint = "the derivative is by the first argument alone: argnums=(0, 1) gives one by each"
+                error.advice = "the derivative is by the first argument alone: argnums=(0, 1) gives one by each"
             raise
         if result:
             f[0] = f[1] = x

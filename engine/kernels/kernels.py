@@ -88,6 +88,7 @@ class Kernels:
     def key(self, inputs: Mapping[str, Input], request: Request) -> tuple[Any, ...]:
         return (
             tuple([(name, *spec.key()) for name, spec in inputs.items()]), request.key(), STATE.kinks, STATE.checkpoint, self.careful,
+            STATE.write is not None and "print" in self.core.source.text,
         )  # fmt: skip
 
     def at_hand(self, point: Mapping[str, Any], request: Request) -> Compiled | None:

@@ -15,6 +15,7 @@ PAGES = {page.name: page for page in examples.PAGES if page.name != "errors.md"}
 def test_examples_show_what_happens(name: str, tmp_path: Path) -> None:
     session = examples.Session(tmp_path)
     wrong = []
+    names: dict[str, object] = {}  # of the page's sessions of Python
     for block in examples.blocks(PAGES[name]):
         if block.file:
             examples.write_file(block, session)
@@ -28,8 +29,9 @@ def test_examples_show_what_happens(name: str, tmp_path: Path) -> None:
             if shown != real:
                 wrong.append(f"{block}: shows {shown} and answers {real}")
         elif block.language == "pycon":
-            test = doctest.DocTestParser().get_doctest(block.body, {}, str(block), block.page.name, block.line)
-            if doctest.DocTestRunner(verbose=False).run(test).failed:
+            test = doctest.DocTestParser().get_doctest(block.body, names, str(block), block.page.name, block.line)
+            names = test.globs
+            if doctest.DocTestRunner(verbose=False).run(test, clear_globs=False).failed:
                 wrong.append(f"{block}: the session goes another way")
     assert not wrong, "\n\n".join([*wrong, "(python docs/generate.py writes what happens now)"])
 

@@ -264,7 +264,9 @@ def test_an_error_shows_its_code_and_place() -> None:
     with pytest.raises(adiff.AdiffError) as error:
         adiff.program("1 + sine(x)")
     assert repr(error.value) == "AdiffError(E0203: \"unknown function 'sine'\", at <expr>:1:5)"
-    assert str(error.value) == "unknown function 'sine'"
+    assert str(error.value) == (
+        "<expr>:1:5: error[E0203]: unknown function 'sine'\n1 + sine(x)\n    ^^^^\nhelp: did you mean 'sin'?"
+    )
 
 
 @pytest.mark.parametrize(
@@ -318,3 +320,90 @@ def test_a_program_is_a_text(text: Any) -> None:
     for make in (adiff.program, adiff.constant):
         with pytest.raises(adiff.AdiffError, match="is a text, and not a"):
             make(text)
+
+
+CALLS: dict[str, tuple[Any, Any]] = {  # of x**2 * y at (3, 2), by keyword
+    "value": ({}, 18.0),
+    "gradient": ({"wrt": "x"}, {"x": 12.0}),
+    "value_and_gradient": ({"wrt": ["y"]}, (18.0, {"y": 9.0})),
+    "jacobian": ({"wrt": "x, y"}, {"x": 12.0, "y": 9.0}),
+    "hessian": ({"wrt": "x"}, {"x": {"x": 4.0}}),
+    "laplacian": ({}, 4.0),
+    "derivatives": ({"wrt": "x", "order": 2}, [12.0, 4.0]),
+    "jvp": ({"tangent": {"x": 1.0}}, (18.0, 12.0)),
+    "vjp": ({"cotangent": 2.0, "wrt": "y"}, (18.0, {"y": 18.0})),
+    "hvp": ({"vector": {"x": 1.0}}, {"x": 4.0, "y": 6.0}),
+}
+
+
+@pytest.mark.parametrize("method", CALLS)
+def test_inputs_by_keyword(method: str) -> None:
+    given, expected = CALLS[method]
+    call = getattr(program("x**2 * y"), method)
+    assert (
+        call(x=3.0, y=2.0, **given)
+        == call({"x": 3.0}, y=2.0, **given)
+        == call({"x": 3.0, "y": 2.0}, **given)
+        == expected
+    )
+
+
+def test_keywords_that_are_options_and_inputs() -> None:
+    assert program("order * x").derivatives({"order": 3.0}, x=2.0, wrt="x") == [3.0]
+    assert program("x**2").repeated("grad", x=2.0)({"x": 3.0}).gradients == {"x": 6.0}
+    assert program("x**2").rows(x=[1.0, 2.0]).value.tolist() == [1.0, 4.0]
+    with pytest.raises(AdiffError, match="value has no option z, and the program no such input"):
+        program("x**2").value(x=1.0, z=2.0)
+
+
+def test_a_program_of_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "spring.adiff"
+    path.write_bytes(b"\xef\xbb\xbfy = x\r\ny * sine(y)")
+    with pytest.raises(AdiffError) as caught:
+        adiff.load(path)
+    assert str(caught.value).startswith(f"{path}:2:5: error[E0203]")
+    path.write_text("x**2", encoding="utf-8")
+    assert adiff.load(str(path)).gradient(x=3.0) == {"x": 6.0}
+    with pytest.raises(FileNotFoundError):
+        adiff.load(tmp_path / "none.adiff")
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (lambda: program("x**2").evaluate("grad", x=3.0), "Outcome(value=9.0, gradients={'x': 6.0}, engine='tape')"),
+        (lambda: program("x**2").check(x=3.0), "Check(ok=True, max_error=0, method='complex step')"),
+        (lambda: adiff.constant("1/2"), "Binding(0.5, float64)"),
+        (lambda: adiff.constant("[1, 2]"), "Binding(array([1, 2]), int64)"),
+        (lambda: next(row for row in adiff.operations() if row.name == "sin"), "OperationInfo(sin(x): The sine of x radians.)"),
+    ],
+)  # fmt: skip
+def test_what_is_shown(shown: Callable[[], Any], text: str) -> None:
+    assert repr(shown()) == text
+
+
+def test_what_a_program_prints_reaches_standard_output(capsys: pytest.CaptureFixture[str]) -> None:
+    printing = program("print('x is', x)\nx**2")
+    for engine in ("kernel", "tape"):  # a kernel that does not print is not taken for one that is to
+        printing.value(x=3.0, write=None, engine=engine)
+        assert capsys.readouterr().out == ""
+        printing.gradient(x=3.0, engine=engine)
+        assert capsys.readouterr().out == "x is 3.0\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "given", "hint"),
+    [
+        ("x * y", "value", {"x": 1.0}, "bind the input: y=..."),
+        ("x * y", "jvp", {"x": 1.0, "y": 1.0}, 'give one per input: tangent={"x": 1, "y": 0}'),
+        ("x * y", "derivative", {"x": 1.0, "y": 1.0}, 'choose one: wrt="x"'),
+        ("abs(x)", "grad", {"x": 0.0, "kinks": "error"}, 'drop kinks="error" to take the documented choice'),
+        ("while True: pass", "value", {"max_steps": 10}, "raise the limit: max_steps=N"),
+        ("x", "grad", {}, "bind the input: x=...; `Program.derive` gives derivatives as formulas, with nothing bound"),
+    ],
+)  # fmt: skip
+def test_advice_in_words_of_python(text: str, command: str, given: dict[str, Any], hint: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        program(text).evaluate(command, **given)
+    assert caught.value.hint == hint
+    assert str(caught.value).endswith(f"help: {hint}")

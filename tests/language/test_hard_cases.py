@@ -254,4 +254,4 @@ def test_an_index_that_is_a_float_only_because_it_is_differentiated(
     with pytest.raises(AdiffError) as raised:
         program("sum(x[i])").evaluate("grad", {"x": [1.0, 2.0, 3.0], "i": index}, wrt, engine=engine)
     assert raised.value.code == "E0405"
-    assert ("--wrt" in (raised.value.hint or "")) is named
+    assert ("wrt" in (raised.value.hint or "")) is named

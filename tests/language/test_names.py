@@ -14,13 +14,13 @@ ADVICE = [
     ("x = null\nx", "E0801", "write None"),
     ("max + 1", "E0801", "'max' is a function, to be called"),
     ("torch.std([1.0])", "E0801", "NumPy's names stand under np"),
-    ("y + 1", "E0801", "bind the input: --at y=..."),
+    ("y + 1", "E0801", "bind the input: y=..."),
     (
         "open * close",
         "E0801",
-        "bind the inputs: --at open=..., --at close=... (Python's 'open' cannot be reached from here)",
+        "bind the inputs: open=..., close=... (Python's 'open' cannot be reached from here)",
     ),
-    ("map(eval, ['1'])", "E0801", "bind the input: --at eval=... (Python's 'eval' cannot be reached from here)"),
+    ("map(eval, ['1'])", "E0801", "bind the input: eval=... (Python's 'eval' cannot be reached from here)"),
     ("open('prices.csv') * open", "E0206", "they reach no file"),
     ("np.lingalg.inv(eye(2))", "E0204", "did you mean 'np.linalg.inv'?"),
     ("tf.maht.log(2)", "E0204", "did you mean 'tf.math.log'?"),
@@ -39,7 +39,7 @@ ADVICE = [
     ("import pandas as pd\npd.read_csv('x.csv')", "E0204", "bind a file's data as an input"),
     ("from sklearn.datasets import load_iris\nload_iris()", "E0204", "bind a file's data as an input"),
     ("tf.saved_model.save(1, 'x')", "E0204", "get_weights()"),
-    ("import time\ntime + 1", "E0801", "bind the input: --at time=..."),
+    ("import time\ntime + 1", "E0801", "bind the input: time=..."),
 ]
 
 
@@ -147,7 +147,7 @@ def test_a_function_of_the_program_is_no_input() -> None:
     for text, hint in (
         ("lambda x: x", "call it"),
         ("def f(x):\n    return x\nf", "call it"),
-        ("f = sin\nf", "call it, or bind an input of that name: --at sin=..."),
+        ("f = sin\nf", "call it, or bind an input of that name: sin=..."),
     ):
         with pytest.raises(AdiffError) as caught:
             program(text).evaluate("grad", {})
