@@ -53,8 +53,17 @@ C_FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin 
 
 # Internal rows that programs have under another name.
 PUBLIC = {"signum": "sign", "where_select": "where"}
-# Rows that C writes as an expression.
-C_TEXTS = {"signum": "(({0} > 0.0) - ({0} < 0.0))"}
+# Rows that C and NumPy write as an expression.
+C_TEXTS = {"signum": "(({0} > 0.0) - ({0} < 0.0))", "logical_not": "!{0}", "logical_xor": "(!{0} != !{1})"}
+NUMPY_TEXTS = {"comb": "special.binom({0}, {1})", "factorial": "special.gamma(({0}) + 1)"}
+# The functions of NumPy and of scipy.special that give what the row of that name, or alias, gives.
+NUMPY_FUNCTIONS = """floor_divide mod logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor left_shift
+    right_shift invert exp expm1 log log1p cbrt logaddexp2 sinc sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh
+    arccosh arctanh floor ceil trunc sign abs copysign maximum minimum fmod nextafter isnan isinf isfinite isposinf isneginf
+    signbit isreal isclose gcd lcm nan_to_num zeros_like ones_like""".split()
+SCIPY_FUNCTIONS = """erf erfc erfcx erfinv erfcinv ndtr ndtri dawsn gammaln digamma polygamma gamma beta betaln gammainc gammaincc
+    betainc zeta rel_entr kl_div expi exp1 jv yv iv kv j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e""".split()
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 class Plain:
@@ -62,6 +71,7 @@ class Plain:
 
     name = "plain"
     words: ClassVar[dict[str, str]] = {"logical_and": "and", "logical_or": "or"}
+    joins_numbers = False  # whether a word between numbers gives a truth value
 
     def __init__(self, shared: dict[Node, str] | None = None) -> None:
         self.shared = shared or {}  # the names of common subexpressions
@@ -160,11 +170,10 @@ class Plain:
         op = node.value[0]
         if op is arithmetic.where_select:
             return self.where(*node.args)
-        sign = fullmatch(r"\(\{0\} (\S+) \{1\}\)", op.kernel if op.dtype == "bool" else "")
-        if sign is not None and sign[1] not in ("and", "or"):
+        if op.symbol in COMPARISONS:
             left, right = (self.write(x, ADDITION) for x in node.args)
-            return f"{left} {self.sign(sign[1])} {right}", CONDITION
-        if op.name in self.words:
+            return f"{left} {self.sign(op.symbol)} {right}", CONDITION
+        if op.name in self.words and (self.joins_numbers or all(map(is_condition, node.args))):
             return f" {self.words[op.name]} ".join(self.write(x, CONDITION) for x in node.args), LOGIC
         return self.applied(node)
 
@@ -177,6 +186,10 @@ class Plain:
 
     def where(self, condition: Node, a: Node, b: Node) -> Text:
         return f"where({self.write(condition)}, {self.write(a)}, {self.write(b)})", ATOM
+
+
+def is_condition(node: Node) -> bool:
+    return node.kind == CALL and node.value[0].dtype == "bool"
 
 
 def name_of(node: Node) -> str:
@@ -311,14 +324,14 @@ class Python(Code):
         return f"np.{name}"
 
     def applied(self, node: Node) -> Text:
-        import numpy as np
-        from scipy import special
-
         op = node.value[0]
-        for prefix, module in (("np", np), ("special", special)):
+        args = [self.write(x) for x in node.args]
+        if op.name in NUMPY_TEXTS:
+            return NUMPY_TEXTS[op.name].format(*args), ATOM
+        for prefix, functions in (("np", NUMPY_FUNCTIONS), ("special", SCIPY_FUNCTIONS)):
             for name in (name_of(node), *op.aliases):
-                if hasattr(module, name) and not options_of(node):
-                    return f"{prefix}.{name}({', '.join(map(self.write, node.args))})", ATOM
+                if name in functions and not options_of(node):
+                    return f"{prefix}.{name}({', '.join(args)})", ATOM
         raise failure("E0513", f"neither NumPy nor SciPy has a function '{op.name}'", "--format plain writes it")
 
     def where(self, condition: Node, a: Node, b: Node) -> Text:
@@ -332,6 +345,7 @@ class Python(Code):
 class C(Code):
     name = "c"
     words: ClassVar[dict[str, str]] = {"logical_and": "&&", "logical_or": "||"}
+    joins_numbers = True
 
     def symbol(self, name: str) -> str:
         found = super().symbol(name)
@@ -350,10 +364,8 @@ class C(Code):
 
     def applied(self, node: Node) -> Text:
         op = node.value[0]
-        if op is arithmetic.logical_not:
-            return f"!{self.write(node.args[0], ATOM)}", POWER
         if op.name in C_TEXTS:
-            return C_TEXTS[op.name].format(self.write(node.args[0], ATOM)), ATOM
+            return C_TEXTS[op.name].format(*(self.write(x, ATOM) for x in node.args)), ATOM
         found = fullmatch(r"([\w.]+)\(\{0\}(, \{1\})?\)", op.kernel if op.kernel.__class__ is str else "")
         called = "" if found is None else found[1].rpartition(".")[2]
         name = C_NAMES.get(called, called)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from adiff import AdiffError, program
-from adiff.engine.core.operation import Operation
+from adiff.engine.core.operation import REQUIRED, Operation
+from adiff.engine.formulas.derivation import as_program
+from adiff.engine.formulas.notations import NUMPY_FUNCTIONS, NUMPY_TEXTS, SCIPY_FUNCTIONS
 from adiff.engine.ops.registry import ROWS
 
 WRITTEN = [row for row in ROWS.values() if row.formula]
@@ -51,3 +54,48 @@ def test_derivatives_are_those_of_the_tape(row: Operation) -> None:
         _, gradient = core.value_and_gradient(at)
         for name, text in found:
             assert program(text).value(at) == pytest.approx(gradient[name] or 0.0, rel=1e-10, abs=1e-12), text
+
+
+NUMPY = [
+    row for row in ROWS.values()
+    if not row.internal and {row.name, *row.aliases} & {*NUMPY_FUNCTIONS, *SCIPY_FUNCTIONS, *NUMPY_TEXTS}
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", NUMPY, ids=[row.name for row in NUMPY])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_functions_of_numpy_give_what_the_row_gives(row: Operation) -> None:
+    names = [p.name for p in row.parameters if p.kind == "input" and p.default is REQUIRED]
+    core = program(f"{row.name}({', '.join(names)})")
+    (found,) = core.derive(order=0)
+    functions: dict[str, Any] = {}
+    exec(as_program([found], "python"), functions)
+    compared = 0
+    for point in ((0.3, 0.7, 0.5), (-0.4, 0.7, 0.5), (2, 3, 0.5)):
+        at = dict(zip(names, point))
+        try:
+            expected: Any = core.value(at)
+        except AdiffError:  # bits of floats
+            continue
+        np.testing.assert_allclose(functions["value"](*at.values()), expected, rtol=1e-12, atol=1e-15)
+        compared += 1
+    assert compared
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ("logical_xor(x, y)", "logical_xor(x, y)"),
+        ("logical_and(x, y)", "logical_and(x, y)"),
+        ("logical_or(x > 0, y)", "logical_or(x > 0, y)"),
+        ("logical_and(x > 0, y < 2)", "x > 0 and y < 2"),
+        ("x != y", "x != y"),
+        ("isin(x, y)", "isin(x, y)"),
+        ("allclose(x, y)", "allclose(x, y)"),
+    ],
+)
+def test_conditions(text: str, plain: str) -> None:
+    (found,) = program(text).derive(order=0)
+    assert found.text() == plain
+    for at in ({"x": 0.3, "y": 0.7}, {"x": 0.0, "y": 0.7}):
+        assert program(plain).value(at) is program(text).value(at)
