@@ -71,7 +71,6 @@ FIRST_INPUT = frozenset({
     "params", "condition", "matrix", "images", "indices", "m", "v", "f", "p", "z", "ary", "arys", "arrays", "tup",
     "seq", "inputs", "A", "diagonal", "sorted_sequence", "input_array",
 })  # fmt: skip
-# Where a keyword stands for several parameters, the first that the row has is meant.
 SYNONYMS = {
     "reduction_indices": "axis",
     "axes": "axis",
@@ -307,8 +306,8 @@ class Operation:
             if key not in names:
                 if key in IGNORED:
                     continue
-                target = next((name for name in SYNONYMS.get(key, "").split() if name in names), "")
-                if target:
+                target = SYNONYMS.get(key, "")
+                if target in names:
                     pass
                 elif key in FIRST_INPUT and parameters and parameters[0].name not in given:
                     target = parameters[0].name

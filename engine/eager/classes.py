@@ -117,10 +117,6 @@ class Instance(Kind):
     def description(self) -> str:  # type: ignore[override]
         return f"an instance of {self.cls.name}"
 
-    def in_order(self) -> list[tuple[str, Any]]:
-        """The attributes with their values, by name."""
-        return sorted(self.fields.items())
-
     # --- attributes and calls ----------------------------------------------------------------------------------------
 
     def get_attribute(self, name: str) -> Any:
