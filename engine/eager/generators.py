@@ -205,6 +205,9 @@ def try_(compiler: Compiler, node: c.Try) -> Steps:
             if ended is None:
                 raise
             return ended
+        except GeneratorExit:  # whoever asked for the items breaks off
+            next(final(f), None)
+            raise
         ended = yield from final(f)
         return signal if ended is None else ended
 

@@ -214,11 +214,23 @@ def clock() -> float:
     return time()
 
 
+def perf_counter() -> float:
+    """The seconds of a clock that never goes back."""
+    from time import perf_counter
+
+    return perf_counter()
+
+
 def date_text(seconds: Any, form: Any) -> str:
     """A moment as text, in strftime's form."""
     from datetime import datetime
 
-    return datetime.fromtimestamp(float(bare(seconds))).strftime(str(form))
+    try:
+        return datetime.fromtimestamp(float(bare(seconds))).strftime(str(form))
+    except (OverflowError, OSError, ValueError) as fault:
+        raise failure(
+            "E0304", f"no date is {seconds} seconds from 1970", "dates are those of the years 1 to 9999"
+        ) from fault
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -245,6 +257,7 @@ FUNCTIONS: dict[str, Any] = {
         copied,
         progress,
         clock,
+        perf_counter,
         date_text,
         drawn,
     )

@@ -170,15 +170,17 @@ from tqdm.auto import tqdm
 
 logging.getLogger('tensorflow').setLevel(logging.ERROR)
 start = time.time()
+began = time.perf_counter()
+time.sleep(1000)
 took = timeit.timeit(lambda: tf.constant(1.) + 1., number=3)
 name = datetime.datetime.now().strftime('%Y%m%d-%H%M%S')
 words = defaultdict(list)
 for word in tqdm(['a', 'b', 'a']):
     words[word].append(len(words))
-[time.time() - start < 100.0, took < 100.0, len(name), str(datetime.timedelta(seconds=90061.5)), words['a'],
+[time.time() - start < 100.0, time.perf_counter() - began < 100.0, took < 100.0, len(name), str(datetime.timedelta(seconds=90061.5)), words['a'],
  Counter('abca').most_common(1), reduce(lambda a, b: a*b, [2, 3, 4]), itertools.combinations([1, 2, 3], 2)]
 """,
-        [True, True, 15, "1 day, 1:01:01.500000", [1, 2], [("a", 2)], 24, [(1, 2), (1, 3), (2, 3)]],
+        [True, True, True, 15, "1 day, 1:01:01.500000", [1, 2], [("a", 2)], 24, [(1, 2), (1, 3), (2, 3)]],
     ),
     "the tangent of a loss": (
         """
