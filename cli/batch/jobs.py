@@ -110,6 +110,8 @@ class Jobs:
             self.kill()
         for process in self.processes.values():
             process.end()
+        for end in self.lifeline:
+            os.close(end)
         self.incoming.close()
         ABANDON.remove(self.kill)
 
