@@ -113,6 +113,8 @@ def by_arrow(pa: Any, column: Any, whole: bool) -> tuple[Any, Any] | None:
     empty = pc.equal(column, "")
     if pc.any(empty).as_py():
         column = pc.if_else(empty, "0", column)
+    # Arrow takes 0x10 for a whole number, which it is not in a table.
+    whole = whole and not pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py()
     for kind in [pa.int64()] * whole + [pa.float64()]:
         try:
             return pc.cast(column, kind).to_numpy(zero_copy_only=False), empty.to_numpy(zero_copy_only=False)

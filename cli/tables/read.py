@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 
 from ...parser.errors import AdiffError
@@ -26,6 +27,7 @@ COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 ROWS = 1 << 17  # of a chunk
 BLOCK = 1 << 23  # bytes of text that are read at a time
 MOST_BLOCK = 1 << 27  # bytes of one record
+BINARY = ("npy", "npz", "parquet", "arrow")
 NOT_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
@@ -64,12 +66,18 @@ def needed_arrow(what: str) -> Any:
 
 
 def form_of(path: str, given: str = "", outputs: Mapping[str, str] = FORMS) -> tuple[str, str]:
-    """The form of a table file and how it is compressed, by its name; ("", "") where the name tells nothing."""
+    """The form of a table file and how it is compressed, by its name; ("", "") where the name tells nothing. Raises AdiffError
+    where a form that is no text is compressed."""
     stem, extension = os.path.splitext(path.lower())
     compression = COMPRESSED.get(extension, "")
     if compression:
         extension = os.path.splitext(stem)[1]
-    return given or outputs.get(extension, ""), compression
+    form = given or outputs.get(extension, "")
+    if compression and form in BINARY:
+        raise errors.usage(
+            f"{path}: .csv, .tsv, .ndjson and .json may be compressed, not {form}", "leave out .gz or .zst"
+        )
+    return form, compression
 
 
 def chunks(path: str, given: str, header: bool, environment: Environment | None) -> Iterator[Chunk]:
@@ -97,6 +105,8 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
         return raw.tell() / size if size else None
 
     try:
+        if form in BINARY and not stream.seekable() and (form != "arrow" or stream.peek(6).startswith(b"ARROW1")):
+            stream = io.BytesIO(stream.read())
         if form in ("csv", "tsv"):
             yield from delimited(stream, label, "\t" if form == "tsv" else ",", header, part)
         elif form == "ndjson":
@@ -106,8 +116,6 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
     except AdiffError:
         raise
     except (OSError, EOFError, ValueError) as error:  # Arrow's errors are some of these
-        if isinstance(error, BrokenPipeError):
-            raise
         said = str(error).partition("\n")[0] or type(error).__name__
         raise errors.unusable(label, f"not a readable {form} table: {said[:1].lower()}{said[1:]}") from None
     except Exception as error:
@@ -125,6 +133,7 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
 def blocks(stream: Any, label: str) -> Iterator[bytes]:
     """The content in blocks of whole records: a line feed in a quoted field ends none."""
     rest, line, first = b"", 1, True
+    odd = 0  # whether `rest`, in which no record ends, ends in a quoted field
     while some := stream.read(BLOCK):
         if first and (some.startswith(NOT_TEXT) or b"\0" in some[:4096]):
             raise errors.unusable(
@@ -132,9 +141,14 @@ def blocks(stream: Any, label: str) -> Iterator[bytes]:
             )
         data = rest + (some.removeprefix(b"\xef\xbb\xbf") if first else some)
         first = False
-        cut = data.rfind(b"\n") + 1
-        while cut and data.count(b'"', 0, cut) % 2:
-            cut = data.rfind(b"\n", 0, data.rfind(b'"', 0, cut)) + 1
+        begin = len(rest)
+        cut = data.rfind(b"\n", begin) + 1
+        quotes = odd + data.count(b'"', begin, cut)
+        while cut and quotes % 2:
+            before = data.rfind(b"\n", begin, max(begin, data.rfind(b'"', begin, cut))) + 1
+            quotes -= data.count(b'"', before, cut)
+            cut = before
+        odd = (odd + data.count(b'"', begin)) % 2
         if not cut and len(data) > MOST_BLOCK:
             raise errors.unusable(f"{label}:{line}", "a quoted field, or a line, that does not end")
         if cut:
@@ -235,7 +249,7 @@ def line_of(block: bytes, delimiter: str, row: int, line: int) -> int:
 
 
 def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterator[Chunk]:
-    """The chunks of NDJSON; the keys of the first one are the columns."""
+    """The chunks of NDJSON; the keys of all objects of the first chunk are the columns."""
     names: list[str] = []
     rows: list[dict[str, Any]] = []
     places: list[int] = []
@@ -251,9 +265,11 @@ def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterat
             rows.clear()
             places.clear()
 
-    for number, raw in enumerate(stream, 1):
+    for number, raw in enumerate(iter(lambda: stream.readline(MOST_BLOCK + 1), b""), 1):
         if raw.strip():
             try:
+                if len(raw) > MOST_BLOCK:
+                    raise ValueError("a line that does not end")
                 row = json.loads(raw)
                 if not isinstance(row, dict):
                     raise ValueError("no object")
@@ -294,12 +310,11 @@ def of_npy(stream: Any, label: str) -> Iterator[Chunk]:
     """The fields of a structured array, or the columns c1, c2… of another."""
     import numpy as np
 
-    if label == "<stdin>":
-        stream = io.BytesIO(stream.read())
     begin = stream.tell()
     array: Any
     try:
-        array = np.load(label, mmap_mode="r", allow_pickle=False) if label != "<stdin>" else np.load(stream)
+        in_file = os.path.isfile(label)
+        array = np.load(label, mmap_mode="r", allow_pickle=False) if in_file else np.load(stream)
     except ValueError:
         stream.seek(begin)
         array = read_npy(label, stream, stream.seek(0, 2) - stream.seek(begin))  # says what is wrong
@@ -328,8 +343,6 @@ def of_parquet(stream: Any, label: str) -> Iterator[Chunk]:
     needed_arrow("Parquet")
     from pyarrow import parquet
 
-    if label == "<stdin>":
-        stream = io.BytesIO(stream.read())
     file = parquet.ParquetFile(stream, pre_buffer=False)
     yield from batches(file.iter_batches(ROWS), file.schema_arrow, label, file.metadata.num_rows)
 
@@ -337,14 +350,13 @@ def of_parquet(stream: Any, label: str) -> Iterator[Chunk]:
 def of_arrow(stream: Any, label: str) -> Iterator[Chunk]:
     """An IPC file (Feather is one), or a stream."""
     pa = needed_arrow("Arrow")
-    if label == "<stdin>":
-        source = pa.ipc.open_stream(stream)
-        yield from batches(source, source.schema, label, 0)
-        return
-    try:
-        file = pa.ipc.open_file(stream)
-    except pa.ArrowInvalid:
-        stream.seek(0)
+    file = None
+    if stream.seekable():
+        try:
+            file = pa.ipc.open_file(stream)
+        except pa.ArrowInvalid:
+            stream.seek(0)
+    if file is None:
         source = pa.ipc.open_stream(stream)
         yield from batches(source, source.schema, label, 0)
     else:
@@ -377,7 +389,7 @@ def grid(axes: dict[str, Any]) -> Iterator[Chunk]:
     import numpy as np
 
     sizes = [len(values) for values in axes.values()]
-    count = int(np.prod(sizes))
+    count = math.prod(sizes)
     for start in range(0, count, ROWS):
         index = np.unravel_index(np.arange(start, min(start + ROWS, count)), sizes)
         columns = [np.asarray(values)[i] for values, i in zip(axes.values(), index)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from time import perf_counter
 
 from ...engine.outcome import Notice
@@ -15,7 +16,7 @@ from ..formats.delimited import names as names_of
 from ..formats.numbers import entries
 from ..progress import Progress
 from ..result import Result
-from .columns import Inputs
+from .columns import Inputs, number_of
 from .read import Chunk, chunks, grid
 from .write import writer
 
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from ..request import Request
     from .write import Writer
 
-# Options of an evaluation that hold for each row, and those that hold for the whole table alone.
-OF_TABLE = ("timeout", "engine", "kinks", "max_steps", "max_memory")
+OF_TABLE = ("engine", "kinks", "max_steps", "max_memory")  # the options that the rows of a chunk are evaluated with
+MOST_POINTS = 10**9  # of a grid
 USAGE = frozenset(("usage", "syntax", "name"))
 
 
@@ -57,6 +58,11 @@ def answer(request: Request, program: Program, environment: Environment, output:
         for chunk in found:
             table.take(chunk, out)
             progress.show(words(table.count, perf_counter() - start, chunk.done))
+    except AdiffError:
+        progress.clear()
+        if table.count:
+            out.finish()
+        raise
     finally:
         progress.clear()
     out.finish()
@@ -92,25 +98,35 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
         last, slash, points = parts[-1].rpartition("/")
         if len(parts) == 1:
             values = np.asarray(constant_of(f"--over {name}", given))
-            if values.ndim != 1:
+            if values.ndim != 1 or not len(values):
                 raise errors.bad_binding(f"--over: {given!r} is no range", hint)
-        elif len(parts) == 2 and slash and points.strip().isdigit() and 0 < int(points) < 10**12:
+        elif len(parts) == 2 and slash and (points := points.strip()[:20]).isdecimal() and int(points):
             start, stop = (float(constant_of(f"--over {name}", part)) for part in (parts[0], last))
-            values = spaced(start, stop, int(points))
+            values = spaced(start, stop, bounded(int(points), found))
         elif len(parts) == 3:
             start, stop, step = (float(constant_of(f"--over {name}", part)) for part in parts)
             count = (stop - start) / step if step else -1.0
-            if not 0 <= count < 1e12:
+            if not 0 <= count < float("inf"):
                 raise errors.bad_binding(f"--over: {given!r} has no points", hint)
             whole = round(count)
+            bounded(whole + 1, found)
             if abs(count - whole) < 1e-9 * max(whole, 1):
                 values = spaced(start, stop, whole + 1)
             else:
                 values = start + step * np.arange(int(count) + 1)
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
+        bounded(len(values), found)
         found[name] = values
     return found
+
+
+def bounded(points: int, others: dict[str, Any]) -> int:
+    """The points of an axis. Raises AdiffError where they and those of the `others` are too many for a grid."""
+    total = math.prod(map(len, others.values()), start=points)
+    if total > MOST_POINTS:
+        raise errors.bad_binding(f"--over: {total:.3g} points, and a grid has at most 1e9", "take wider steps")
+    return points
 
 
 def spaced(start: float, stop: float, points: int) -> Any:
@@ -155,9 +171,10 @@ class Table:
         """The names of the columns, each of which is one."""
         names = list(chunk.names)
         for old, new in self.renamed.items():
-            if old not in names:
-                raise errors.unusable("--rename", f"the table has no column {old!r}", f"it has {', '.join(names[:20])}")
-            names[names.index(old)] = new
+            if old not in chunk.names:
+                hint = f"it has {', '.join(chunk.names[:20])}"
+                raise errors.unusable("--rename", f"the table has no column {old!r}", hint)
+            names[chunk.names.index(old)] = new
         twice = next((name for name in names if name and names.count(name) > 1), None)
         if twice is not None:
             raise errors.unusable(
@@ -172,7 +189,7 @@ class Table:
         missing = [name for name in self.program.inputs if name not in names and name not in self.constants]
         if missing:
             hint = f"its columns are {', '.join(names[:20])}; --rename OLD={missing[0]}, or --at {missing[0]}=..."
-            if all(looks_like_number(name) for name in names):
+            if all(number_of(name) is not None for name in names):
                 hint = "its first line looks like data: --no-header names the columns c1, c2, ..."
             raise errors.unusable(self.request.text("rows") or "--over", f"no column '{missing[0]}'", hint)
         return names
@@ -193,7 +210,7 @@ class Table:
             values[name], missing, bad = self.inputs.read(name, columns[i], chunk.text)
             absent |= missing
             wrong.update(bad)
-            if out.typed and chunk.text and values[name].dtype.kind in "if":
+            if out.typed and (chunk.text or isinstance(columns[i], list)) and values[name].dtype.kind in "if":
                 columns[i], valid[i] = values[name].astype("float64"), ~missing
         alive = ~absent
         alive[list(wrong)] = False
@@ -209,7 +226,8 @@ class Table:
                 hint = f"give that of the table another name: --rename {name}={name}_1"
                 raise errors.usage(f"the table has a column '{name}', which the results have too", hint)
             names.append(name)
-            columns.append(spread(result, rows, chunk.count))
+            whole = out.typed and result.dtype.kind in "iu"  # a later chunk may have numbers that are not
+            columns.append(spread(result.astype("float64") if whole else result, rows, chunk.count))
             valid.append(there)
         if not self.strict:
             names.append("error")
@@ -240,7 +258,7 @@ class Table:
         if not count and self.header:
             return [(name, np.zeros(0)) for name in self.header], {}
         if self.order is not None and self.used:
-            given = {key: x for key, x in self.options.items() if key in OF_TABLE and key != "timeout"}
+            given = {key: x for key, x in self.options.items() if key in OF_TABLE}
             outcome: Any = self.program.rows(columns, self.wrt, self.order, at=self.constants, **given)
             self.outcome = outcome
             usage = next((e for e in outcome.errors.values() if e.kind in USAGE), None)
@@ -375,14 +393,6 @@ def spread(values: Any, rows: Any, count: int) -> Any:
 def message(error: AdiffError) -> str:
     """An error in a cell."""
     return f"{error.code}: {' '.join(error.message.split())}"
-
-
-def looks_like_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 __all__ = ["answer"]

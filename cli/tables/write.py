@@ -94,7 +94,6 @@ class Objects(Writer):
         head = dumps({"schema": SCHEMA, "command": self.command, "rows": []}).removesuffix("]}")
         self.text((", " if self.begun else head) + ", ".join(rows) if rows or not self.begun else "")
         self.begun = self.begun or bool(rows)
-        self.head = head
 
     def finish(self) -> None:
         if self.style.format == "json":
@@ -167,6 +166,29 @@ class Arrow(Writer):
         self.form = form
         self.file: Any = None
         self.schema: Any = None
+        self.count = 0
+
+    def array(self, name: str, column: Any, there: Any, kind: Any) -> Any:
+        """A column as an Arrow array, of the `kind` that the rows before have."""
+        pa = self.pa
+        try:
+            if not hasattr(column, "type"):
+                if hasattr(column, "ndim") and column.ndim > 1:
+                    column = column.tolist()
+                column = pa.array(column, mask=None if there is None or there.all() else ~there)
+            return column if kind is None or column.type == kind else column.cast(kind)
+        except (pa.ArrowException, OverflowError):
+            values = column.to_pylist() if hasattr(column, "type") else list(column)
+            for row, value in enumerate(values, self.count + 1):
+                try:
+                    found = pa.array([value])
+                    kind = kind or (None if value is None else found.type)
+                    if kind is not None:
+                        found.cast(kind)
+                except (pa.ArrowException, OverflowError):
+                    said = f"row {row}: column '{name}' has {value!r}, and is one of {kind or 'numbers'}: write .ndjson"
+                    raise errors.unwritable(self.output.path or "-", said) from None
+            raise
 
     def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
         pa = self.pa
@@ -176,13 +198,8 @@ class Arrow(Writer):
                 raise errors.unwritable(
                     self.output.path or "-", f"column '{names[i]}' is complex: write .csv or .ndjson"
                 )
-            if not hasattr(column, "type"):
-                if hasattr(column, "ndim") and column.ndim > 1:
-                    column = column.tolist()
-                column = pa.array(column, mask=None if there is None or there.all() else ~there)
-            if self.schema is not None and column.type != self.schema.types[i]:
-                column = column.cast(self.schema.types[i])
-            arrays.append(column)
+            kind = None if self.schema is None else self.schema.types[i]
+            arrays.append(self.array(names[i], column, there, kind))
         if self.file is None:
             empty = [pa.string() if name == "error" else pa.float64() for name in names]
             kinds = [other if x.type == pa.null() else x.type for x, other in zip(arrays, empty)]
@@ -196,6 +213,7 @@ class Arrow(Writer):
                 self.file = pa.ipc.new_file(sink, self.schema)
             arrays = [x.cast(kind) for x, kind in zip(arrays, kinds)]
         self.file.write_batch(pa.record_batch(arrays, schema=self.schema))
+        self.count += len(arrays[0])
 
     def finish(self) -> None:
         if self.file is not None:
@@ -255,7 +273,7 @@ class Arrays(Writer):
 def writer(output: Output, style: Style, command: str, format: str) -> Writer:
     """The writer of the `format` that was asked for, or else of the output's name; `style` has what holds for text."""
     path = output.path or ""
-    form, compression = form_of(path, outputs=OUTPUTS) if path else ("", "")
+    form, compression = form_of(path, format, OUTPUTS) if path else ("", "")
     if format or not path:
         form = ""
     elif not form:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import numpy as np
 import pyarrow
 import pytest
 from adiff.cli.tables import columns, read, write
+from adiff.parser.errors import AdiffError
 from pyarrow import parquet
 
 Completed = subprocess.CompletedProcess[str]
@@ -201,6 +203,11 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("c.ndjson", b'{"x": 1}\n{"x": 2}\n[1]\n', ["value", "x"], 4, "c.ndjson:3: not a row of the table"),
     ("c.ndjson", b'{"x": 1}\n{"x"\n', ["value", "x"], 4, "c.ndjson:2: not a row of the table"),
     ("c.csv", b"x,y\n1,2\n", ["derivative", "x*y"], 2, "derivative needs one input"),
+    ("c.npy.gz", b"", ["value", "x"], 2, "c.npy.gz: .csv, .tsv, .ndjson and .json may be compressed, not npy"),
+    ("c.csv", b"x\n1\n", ["value", "x", "-o", "o.parquet.gz"], 2, "may be compressed, not parquet"),
+    ("c.csv", b"x\n1\n", ["value", "x", "-o", "o.npz.zst"], 2, "may be compressed, not npz"),
+    ("c.ndjson", b'{"x": 1, "i": 7}\n{"x": 2, "i": "a"}\n', ["value", "x", "-o", "o.parquet"], 4, "row 2: column 'i' has 'a'"),
+    ("c.csv", b"x\n0x10\n5\n", ["value", "x"], 1, "c.csv:2: E0712: column 'x': '0x10' is not a number"),
 ]  # fmt: skip
 
 
@@ -220,9 +227,82 @@ def test_wrong_tables(
         )
 
 
-@pytest.mark.parametrize("text", ["x=0:1", "x=0:1:0", "x=0:1:-1", "x=0:1/0", "x=3", "y=0:1/3", "x=0:1/2.5", "x=a:1/3"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x=0:1",
+        "x=0:1:0",
+        "x=0:1:-1",
+        "x=0:1/0",
+        "x=3",
+        "y=0:1/3",
+        "x=0:1/2.5",
+        "x=a:1/3",
+        "x=[]",
+        "x=0:1/1000000001",
+        "x=0:1:1e-10",
+        f"x=0:1/{'9' * 5000}",
+    ],
+)
 def test_wrong_ranges(adiff: Callable[..., Completed], text: str) -> None:
     assert adiff("value", "x", "--over", text).returncode in (1, 2)
+
+
+def test_most_points(adiff: Callable[..., Completed]) -> None:
+    done = adiff("value", "x + y + z", "--over", "x=0:1/100000", "--over", "y=0:1/100000", "--over", "z=0:1/100000")
+    assert (done.returncode, "1e+10 points, and a grid has at most 1e9" in done.stderr) == (2, True), done.stderr
+
+
+def test_strict_ends_whole(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "m.csv").write_text("n,x\n8,2\n8,0\n")
+    done = adiff("value", "n // x", "--rows", "m.csv", "--strict", "--json")
+    assert (done.returncode, json.loads(done.stdout)["rows"]) == (1, [{"n": 8, "x": 2, "value": 4.0}])
+
+
+def test_names_may_swap(answer: Callable[..., str], folder: Path) -> None:
+    (folder / "s.csv").write_text("a,b\n1,5\n")
+    found = answer("value", "a - b", "--rows", "s.csv", "--rename", "a=b", "--rename", "b=a", "--strict")
+    assert found == "b,a,value\n1,5,4\n"
+
+
+@pytest.mark.parametrize("form", ["npy", "parquet", "feather"])
+def test_named_pipes(answer: Callable[..., str], folder: Path, form: str) -> None:
+    answer("value", "x", "--over", "x=0:1:1", "-o", f"a.{form}")
+    os.mkfifo(folder / f"p.{form}")
+    feed = subprocess.Popen(["cp", f"a.{form}", f"p.{form}"], cwd=folder)
+    name = "c1" if form == "npy" else "x"
+    found = answer(
+        "value", f"2*{name}", "--rows", f"p.{form}", "--rename", f"{'c2' if form == 'npy' else 'value'}=v", "--strict"
+    )
+    feed.wait()
+    assert [line.split(",")[-1] for line in found.splitlines()] == ["value", "0.0", "2.0"]
+
+
+def test_typed_output_of_whole_numbers_and_others(answer: Callable[..., str], folder: Path) -> None:
+    """Columns of whole numbers in the first chunk may have others in the next."""
+    (folder / "w.ndjson").write_text('{"x": 1}\n' * (read.ROWS // 8) + '{"x": 0.25}\n')
+    (folder / "w.csv").write_text("x\n" + "1\n" * (read.BLOCK // 2) + "0.25\n")
+    for name in ("w.ndjson", "w.csv"):
+        answer("value", "x + 1", "--rows", name, "-o", "w.parquet")
+        found = parquet.read_table(folder / "w.parquet")
+        assert [found[n].to_pylist()[-2:] for n in ("x", "value")] == [[1.0, 0.25], [2.0, 1.25]]
+
+
+def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    (folder / "x.ndjson").write_text('{"x": 1}\n' + '{"x": 2' + " " * 60 + "}\n")
+    assert [chunk.count for chunk in read.chunks(str(folder / "x.ndjson"), "", True, None)] == [2]
+    monkeypatch.setattr(read, "MOST_BLOCK", 40)
+    with pytest.raises(AdiffError, match="not a row of the table: a line that does not end"):
+        list(read.chunks(str(folder / "x.ndjson"), "", True, None))
+
+
+@pytest.mark.parametrize("content", [b'1,"a"\n"2\n",b\n3,c"\n4,d\n', b"1,a\n2,b\n", b'"1\n\n"\n2', b'"\n"\n' * 9])
+def test_blocks_end_outside_of_quotes(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+    for size in range(1, 12):
+        monkeypatch.setattr(read, "BLOCK", size)
+        found = list(read.blocks(io.BytesIO(content), "t"))
+        assert b"".join(found) == content
+        assert not any(block.count(b'"') % 2 or block[-1:] != b"\n" for block in found[:-1])
 
 
 def without_arrow(folder: Path, *arguments: str) -> Completed:
