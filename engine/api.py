@@ -23,7 +23,7 @@ from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
 from .core.errors import listing, span_of
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
-from .core.state import RECORDERS, RUNNING, STATE
+from .core.state import RUNNING, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
 from .evaluation import Evaluation
@@ -461,7 +461,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         raise out_of_memory(limit=limits_in_force.get("max_memory")) from None
     finally:
         enforced.lift()
-        RECORDERS.clear()
+        STATE.end()
     if value.__class__ in (list, tuple):
         value = bind(value, name)
     return Binding(value)

@@ -113,7 +113,7 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             if abs(count - whole) < 1e-9 * max(whole, 1):
                 values = spaced(start, stop, whole + 1)
             else:
-                values = start + step * np.arange(int(count) + 1)
+                values = tidy(start + step * np.arange(int(count) + 1), start, step)
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
@@ -130,17 +130,20 @@ def bounded(points: int, others: dict[str, Any]) -> int:
 
 
 def spaced(start: float, stop: float, points: int) -> Any:
-    """Points from start to stop, both among them; of decimal steps decimal numbers, 0.3 and not 0.30000000000000004."""
+    """Points from start to stop, both among them."""
     import numpy as np
 
     step = (stop - start) / max(points - 1, 1)
     found = start + step * np.arange(points)
     if points > 1:
         found[-1] = stop
-    digits = 14 - len(str(int(max(abs(start), abs(stop)))))
-    if digits > 0 and all(round(x, digits) == float(f"{x:.14g}") for x in (start, stop, step)):
-        found = np.round(found, digits)
-    return found
+    return tidy(found, start, stop, step)
+
+
+def tidy(points: Any, *given: float) -> Any:
+    """Points of decimal steps as decimal numbers, 0.3 and not 0.30000000000000004."""
+    decimal = all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given)
+    return points.round(9) if decimal else points
 
 
 class Table:

@@ -95,12 +95,10 @@ class State:
     def end(self) -> None:
         """What an evaluation leaves behind, whatever ended it."""
         self.recorders.clear()
-        if self.lenient is not None:
-            self.lenient.__exit__(None, None, None)
-            self.lenient = None
-        if self.printing is not None:
-            self.printing.__exit__(None, None, None)
-            self.printing = None
+        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
+        for context in entered:
+            if context is not None:
+                context.__exit__(None, None, None)
 
     def print_with(self, options: dict[str, Any]) -> None:
         """From here to the end of the evaluation NumPy prints arrays in the way of these options."""

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ..core.operation import Operation
 
-# Formulas by their outermost row, the longest first: pairs of the formula and the row that replaces it.
-FORMULAS: dict[Operation, list[tuple[ast.expr, Operation]]] = {}
+# Formulas by their outermost row, the longest first: the formula, the row that replaces it, and the heads of its operands.
+FORMULAS: dict[Operation, list[tuple[ast.expr, Operation, list[str]]]] = {}
 # The row of an operator in a formula, by its name in Python's syntax trees.
 OPERATOR_ROWS = {
     "Add": OPERATORS.add,
@@ -46,7 +46,19 @@ def read_formulas() -> None:
     for formula, row in sorted(formulas, key=lambda pair: -len(pair[0])):
         tree: Any = compile(formula, row.name, "eval", SYNTAX_TREE).body
         outermost = NAMES[tree.func.id] if hasattr(tree, "func") else OPERATOR_ROWS[tree.op.__class__.__name__]
-        FORMULAS.setdefault(outermost, []).append((tree, row))
+        operands = tree.args[:1] if hasattr(tree, "func") else [tree.left, tree.right]
+        FORMULAS.setdefault(outermost, []).append((tree, row, [head(x) for x in operands]))
+
+
+def head(formula: Any) -> str:
+    """The function that an operand must be a call of, or "" where it may be anything."""
+    return NAMES[formula.func.id].name if hasattr(formula, "func") else ""
+
+
+def head_of(node: Any) -> str:
+    if node.__class__ is c.Apply:
+        return str(node.op.name)
+    return str(node.function.name) if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic else ""
 
 
 def rewrite(node: Any) -> c.Expr | None:
@@ -55,9 +67,16 @@ def rewrite(node: Any) -> c.Expr | None:
         return None
     if not FORMULAS:
         read_formulas()
-    for formula, row in FORMULAS.get(node.op, ()):
+    formulas = FORMULAS.get(node.op)
+    if formulas is None:
+        return None
+    operands = [node.left, node.right] if isinstance(node, c.Operator) else node.args[:1]
+    heads = [head_of(x) for x in operands]
+    for formula, row, wanted in formulas:
         found: dict[str, Any] = {}
-        if match(formula, node, row, found):
+        if all(not name or name == found_name for name, found_name in zip(wanted, heads)) and match(
+            formula, node, row, found
+        ):
             inputs = [found[p.name] for p in row.parameters if p.kind == "input"]
             numbers = [(name, found[name]) for name in NUMBERS if name in found]
             made = c.Apply(row, inputs, found.get("keywords", numbers), site_of(row, node.site))

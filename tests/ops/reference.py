@@ -134,6 +134,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "sin_quotient_derivative": lambda x: mp.sin(x) / x,
     "sinh_quotient": lambda x: mp.sinh(x) / x,
     "sinh_quotient_derivative": lambda x: mp.sinh(x) / x,
+    "log_to_base": lambda x, base: mp.log(x) / mp.log(base),
     "expm1_quotient": lambda x: mp.expm1(x) / x,
     "expm1_quotient_derivative": lambda x: mp.expm1(x) / x,
     "log1p_quotient": lambda x: mp.log1p(x) / x,
