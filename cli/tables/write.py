@@ -252,6 +252,9 @@ class Arrays(Writer):
             self.width = table.shape[1]
             self.sink.write(self.header(0))  # rewritten at the end, when the number of rows is known
             self.begun = True
+        if table.shape[1] != self.width:
+            said = f"row {self.count + 1}: {table.shape[1]} columns of numbers, and {self.width} before: write .ndjson"
+            raise errors.unwritable(self.output.path or "-", said)
         self.count += len(table)
         self.sink.write(np.ascontiguousarray(table).tobytes())
 

@@ -288,6 +288,12 @@ def test_typed_output_of_whole_numbers_and_others(answer: Callable[..., str], fo
         assert [found[n].to_pylist()[-2:] for n in ("x", "value")] == [[1.0, 0.25], [2.0, 1.25]]
 
 
+def test_npy_has_as_many_columns_in_each_chunk(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "i.ndjson").write_text('{"x": 1, "i": 7}\n' * (read.ROWS // 8) + '{"x": 2, "i": "s"}\n')
+    done = adiff("value", "x", "--rows", "i.ndjson", "-o", "i.npy")
+    assert (done.returncode, "row 16385: 2 columns of numbers, and 3 before" in done.stderr) == (4, True)
+
+
 def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     (folder / "x.ndjson").write_text('{"x": 1}\n' + '{"x": 2' + " " * 60 + "}\n")
     assert [chunk.count for chunk in read.chunks(str(folder / "x.ndjson"), "", True, None)] == [2]
