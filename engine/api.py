@@ -317,7 +317,7 @@ class Program:
         at, options = self.bound(command, at, options)
         wrt = listed_names(wrt)
         check_options(command, at, wrt, options)
-        options.setdefault("write", sys.stdout.write)
+        options.setdefault("write", getattr(sys.stdout, "write", None))  # none where it is closed
         with LOCK:
             if RUNNING.locked():
                 raise AdiffError(
