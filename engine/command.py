@@ -207,7 +207,12 @@ class Command:
 
     def __init__(
         self, name: str, group: str, help: str, examples: tuple[str, ...], options: tuple[Option, ...] = (),
-        arguments: tuple[Argument, ...] = (EXPRESSION,), alias: str = "", **parts: Any,
+        arguments: tuple[Argument, ...] = (EXPRESSION,), alias: str = "", *, compute: Any = None,
+        from_kernel: Callable[..., None] | None = None, of_sum: str = "", differentiates: bool = True, finds_origin: bool = True,
+        takes_kinds: bool = False, as_written: bool = False, gives: Any = None, keys: dict[str, str] | None = None,
+        fill: Callable[[Any, Any], None] | None = None, draw: Callable[[Any, Any], None] | None = None,
+        answer: Callable[..., Any] | None = None, row_order: Callable[[dict[str, Any]], int | None] | None = None,
+        from_rows: Callable[[Any, dict[str, Any]], bool] | None = None,
     ) -> None:  # fmt: skip
         self.name = name
         self.group = group
@@ -218,21 +223,20 @@ class Command:
         own = {option.long for option in options}
         shown = (option for option in SHOWN if option.long not in own)
         self.options = tuple(sorted((*options, *shown), key=lambda option: PANELS.index(option.panel)))
-        self.compute: Callable[[Any], None] = parts.pop("compute", None)
-        self.from_kernel: Callable[..., None] = parts.pop("from_kernel", self.by_source_from_kernel)
-        self.of_sum: str = parts.pop("of_sum", "")
-        self.differentiates: bool = parts.pop("differentiates", True)
-        self.finds_origin: bool = parts.pop("finds_origin", True)
-        self.takes_kinds: bool = parts.pop("takes_kinds", False)
-        self.as_written: bool = parts.pop("as_written", False)
-        self.gives: Any = parts.pop("gives", None)
-        self.keys: dict[str, str] = parts.pop("keys", {self.gives.key: self.gives.meaning} if self.gives else {})
-        self.fill: Callable[[Any, Any], None] = parts.pop("fill", self.fill_given)
-        self.draw: Callable[[Any, Any], None] = parts.pop("draw", self.draw_given)
-        self.answer: Callable[..., Any] | None = parts.pop("answer", None)
-        self.row_order: Callable[[dict[str, Any]], int | None] | None = parts.pop("row_order", None)
-        self.from_rows: Callable[[Any, dict[str, Any]], bool] | None = parts.pop("from_rows", None)
-        assert not parts, parts
+        self.compute: Callable[[Any], None] = compute
+        self.from_kernel = from_kernel or self.by_source_from_kernel
+        self.of_sum = of_sum
+        self.differentiates = differentiates
+        self.finds_origin = finds_origin
+        self.takes_kinds = takes_kinds
+        self.as_written = as_written
+        self.gives = gives
+        self.keys = keys if keys is not None else {gives.key: gives.meaning} if gives else {}
+        self.fill = fill or self.fill_given
+        self.draw = draw or self.draw_given
+        self.answer = answer
+        self.row_order = row_order
+        self.from_rows = from_rows
 
     def option(self, key: str) -> Option | None:
         """The option of this command with that key, if it has one."""
