@@ -319,6 +319,12 @@ REFUSED = [
     ("jax.random.normal(1, (3,))", "E0412", "a key is what jax.random.key"),
     ("tf.float32.bits", "E0414", "bits"),
     ("tf.debugging.assert_type(tf.constant(1), tf.float32)", "E0406", "the dtype is int32, and not float32"),
+    ("import random\nrandom.choices([1, 2], [1, 2], k=2)", "E0412", "choices takes no weights"),
+    (
+        "import datetime\ndatetime.datetime.fromtimestamp(1e30).isoformat()",
+        "E0304",
+        "no date is 1e+30 seconds from 1970",
+    ),
 ]
 
 
