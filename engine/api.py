@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from _thread import RLock
 
 from ..parser.errors import AdiffError
 from ..parser.parse import parse
@@ -23,7 +22,7 @@ from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
 from .core.errors import listing, span_of
 from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
-from .core.state import RUNNING, STATE
+from .core.state import LOCK, RUNNING, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
 from .evaluation import Evaluation
@@ -51,9 +50,6 @@ if TYPE_CHECKING:
 # Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
 # only there to be above what the parser and the limit on calls let through.
 RECURSION_LIMIT = 400_000
-
-# One evaluation at a time: the record of the one that runs is global. Threads take turns.
-LOCK = RLock()
 
 # What a caller from Python may give beside the options of a command, and what the options that are amounts count.
 BESIDE = frozenset(("write", "progress", "last_statement", "last_tape"))

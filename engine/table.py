@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..parser.errors import AdiffError
 from .core.operation import Operation
-from .core.state import STATE
+from .core.state import LOCK, STATE
 from .ops.registry import ROWS
 
 DERIVATIVES = {
@@ -75,12 +75,13 @@ def derivative_formula(name: str) -> str | None:
     row = ROWS[name]
     if row.derivative not in ("partials", "composite"):
         return None
-    try:
-        return derivative_of_row(row)
-    except AdiffError:
-        return None
-    finally:
-        STATE.reset()
+    with LOCK:
+        try:
+            return derivative_of_row(row)
+        except AdiffError:
+            return None
+        finally:
+            STATE.reset()
 
 
 def input_name(row: Operation, number: int) -> str:

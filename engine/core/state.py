@@ -5,7 +5,7 @@ One evaluation runs at a time in a thread of control; `STATE` is its record. Eve
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import RLock, allocate_lock
 
 from .dtypes import FLOAT32, FLOAT64, WEAK_FLOAT, DType
 
@@ -190,6 +190,8 @@ class State:
             self.singular[place] = rank, known[1]
 
 
+# One evaluation at a time: the record of the one that runs is global. Threads take turns.
+LOCK = RLock()
 STATE = State()
 RECORDERS = STATE.recorders
 # Held while an evaluation runs. Wherever a Ctrl-C strikes, `with` lets go of a lock; it may pass over lines of a `finally`.

@@ -21,7 +21,6 @@ from .nodes import (
     Node,
     factors_of,
     length,
-    number,
     terms_of,
     walk,
 )  # fmt: skip
@@ -116,7 +115,7 @@ class Plain:
         factors = {term: ONE} if term in self.shared else factors_of(term)[1]
         for base, exponent in sorted(factors.items(), key=lambda pair: (place(*pair), pair[0].serial)):
             if exponent.kind == NUMBER and exponent.value < 0 and base is not E:
-                under.append(self.power(base, number(-exponent.value)))
+                under.append(self.power(base, Node(NUMBER, (), -exponent.value)))  # of no table: writing makes none
             else:
                 over.append(self.power(base, exponent))
         return self.quotient(over, under) if under else self.product(over)
@@ -148,11 +147,11 @@ class Plain:
         return f"{upper}/{lower if tight > MULTIPLICATION else self.parentheses(lower)}", MULTIPLICATION
 
     def power(self, base: Node, exponent: Node) -> Text:
-        if exponent is ONE:
+        if exponent.value == 1:
             return self.text(base)
         if base is E:
             return self.exponential(exponent)
-        return self.root(base) if exponent is HALF else self.raised(base, exponent)
+        return self.root(base) if exponent.value == HALF.value else self.raised(base, exponent)
 
     def exponential(self, exponent: Node) -> Text:
         return f"{self.function('exp')}({self.write(exponent)})", ATOM

@@ -398,7 +398,12 @@ def zip_(*datasets: Any) -> Dataset:
     )
 
 
+def abstract(*args: Any) -> Dataset:
+    raise failure("E0304", "tf.data.Dataset makes no Dataset", "write tf.data.Dataset.from_tensor_slices(values)")
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "data.Dataset": abstract,
     "data.Dataset.from_tensor_slices": from_tensor_slices, "data.Dataset.from_tensors": from_tensors,
     "data.Dataset.from_generator": from_generator, "data.Dataset.range": range_, "data.Dataset.zip": zip_,
 }  # fmt: skip

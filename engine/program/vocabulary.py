@@ -24,6 +24,7 @@ CONSTANTS: dict[str, Any] = {
     "τ": math.tau,
     "tau": math.tau,
     "inf": math.inf,
+    "Inf": math.inf,
     "nan": math.nan,
     "newaxis": None,
     "euler_gamma": 0.5772156649015329,

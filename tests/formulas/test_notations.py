@@ -131,3 +131,14 @@ def test_code() -> None:
     assert "special.digamma" in as_program(program("gamma(x)").derive(), "python")
     with pytest.raises(AdiffError, match="no name"):
         program("sinc(x)").derive()[0].text()
+
+
+def test_threads_derive_and_write_beside_one_another() -> None:
+    """What one thread writes is of the formula that it derived, whatever the others begin."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    texts = [f"x**{n}*sin(x)/(x + {n})" for n in range(2, 6)]
+    expected = [str(program(text).derive(["x"])[0]) for text in texts]
+    with ThreadPoolExecutor(4) as pool:
+        found = pool.map(lambda text: [str(program(text).derive(["x"])[0]) for _ in range(10)], texts)
+    assert [set(many) for many in found] == [{one} for one in expected]

@@ -307,6 +307,7 @@ FUNCTIONS = [
     # Random numbers: the same for the same seed, inside their bounds.
     ("tf.random.stateless_uniform([9], [1, 2], 5, 8, tf.int32) // 8", [0] * 9),
     ("tf.reduce_all(tf.random.stateless_normal([3], [1, 2]) == tf.random.stateless_normal([3], [1, 2]))", True),
+    ("[1.0 < np.Inf, -np.Inf]", [True, -float("inf")]),
     ("tf.random.categorical([[0.0, -1e9], [-1e9, 0.0]], 3, seed=1)", [[0, 0, 0], [1, 1, 1]]),
     ("g = tf.random.Generator.from_seed(1)\na = g.normal([])\nb = g.normal([])\ng.reset_from_seed(1)\n[a == b, a == g.normal([])]", [False, True]),
     ("[len({int(k): 0 for k in tf.reshape(tf.random.split([1, 2], 3), [-1])}), len(tf.random.get_global_generator().split(3))]", [6, 3]),

@@ -25,6 +25,7 @@ with tf.GradientTape() as tape:
 """
 V0 = [[float(5 * i + j) for j in range(5)] for i in range(3)]
 VALUES: list[tuple[str, str, Any]] = [
+    ("isinstance of a Dataset", "[isinstance(d, tf.data.Dataset) for d in (tf.data.Dataset.range(3), 3)]", [True, False]),
     ("write, stack", ARRAY + "for i in range(3):\n    ta = ta.write(i, [[2.0*i + 4, 2.0*i + 5]])\nta.stack()",
      [[[4, 5]], [[6, 7]], [[8, 9]]]),
     ("written without assignment", ARRAY + "ta.write(0, 1.0)\nta.write(1, 2.0)\nta.write(2, 3.0)\nta.stack()", [1, 2, 3]),
