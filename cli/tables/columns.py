@@ -137,7 +137,9 @@ def of_arrow(name: str, column: Any) -> tuple[Any, Any]:
         column = column.cast(pa.float64())
         kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        return (column.fill_null(0) if column.null_count else column).to_numpy(zero_copy_only=False), missing
+        return (column.fill_null(pa.scalar(0).cast(kind)) if column.null_count else column).to_numpy(
+            zero_copy_only=False
+        ), missing
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return np.array(column.fill_null("").to_pylist(), str), missing
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):

@@ -215,6 +215,7 @@ class Table:
             wrong.update(bad)
             if out.typed and (chunk.text or isinstance(columns[i], list)) and values[name].dtype.kind in "if":
                 columns[i], valid[i] = values[name].astype("float64"), ~missing
+                valid[i][list(bad)] = False
         alive = ~absent
         alive[list(wrong)] = False
         rows = np.flatnonzero(alive)
@@ -233,6 +234,10 @@ class Table:
             columns.append(spread(result.astype("float64") if whole else result, rows, chunk.count))
             valid.append(there)
         if not self.strict:
+            if "error" in self.known:
+                raise errors.usage(
+                    "the table has a column 'error', which the results have too", "--rename error=error_1"
+                )
             names.append("error")
             columns.append([message(wrong[row]) if row in wrong else None for row in range(chunk.count)])
             valid.append(None)

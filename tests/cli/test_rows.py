@@ -410,3 +410,35 @@ def test_ctrl_c_leaves_no_file(folder: Path) -> None:
 
 def test_outputs_are_forms() -> None:
     assert set(read.FORMS) < set(write.OUTPUTS)
+
+
+def test_a_cell_that_is_no_number_is_missing_in_a_typed_table(adiff: Callable[..., Completed], folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (folder / "d.csv").write_text("x,y\nNA,2\n3,4\n")
+    assert adiff("value", "x*y", "--rows", "d.csv", "-o", "o.parquet").returncode == 1
+    assert parquet.read_table(folder / "o.parquet").to_pydict()["x"] == [None, 3.0]
+
+
+def test_a_column_of_truths_may_miss_some(adiff: Callable[..., Completed], folder: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    import pyarrow as pa
+
+    parquet.write_table(pa.table({"x": [1.0, 2.0, 3.0], "b": [True, None, False]}), folder / "d.parquet")
+    done = adiff("value", "x if b else 2*x", "--rows", "d.parquet", "--format", "csv")
+    assert [line.split(",")[2] for line in done.stdout.splitlines()] == ["value", "1.0", "", "6.0"]
+
+
+def test_the_error_column_is_of_the_results(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "d.csv").write_text("x,error\n1,2\n")
+    done = adiff("value", "x", "--rows", "d.csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--rename error=error_1" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("axis", "points"),
+    [("0:pi/3", ["0.0", "1.5707963267948966", "3.141592653589793"]), ("0:1:0.3", ["0.0", "0.3", "0.6", "0.9"])],
+)
+def test_points_keep_their_digits(adiff: Callable[..., Completed], axis: str, points: list[str]) -> None:
+    lines = adiff("value", "x", "--over", f"x={axis}", "--format", "csv").stdout.splitlines()
+    assert [line.split(",")[0] for line in lines[1:]] == points
