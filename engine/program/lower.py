@@ -88,10 +88,11 @@ class Lowering(Expressions):
         self.caught: list[tuple[Scope, int]] = []
 
     def program(self, module: s.Module) -> c.CoreProgram:
-        for name in assigned_names(module.body):
+        statements = self.with_modules_imported(module.body)
+        for name in assigned_names(statements):
             self.module.declare(name)
-        self.literals = literal_names(module.body, self.source.text)
-        body = self.block(module.body)
+        self.literals = literal_names(statements, self.source.text)
+        body = self.block(statements)
         if self.session is not None:
             self.session.assigned = self.module.slots
         # At a prompt an assignment shows nothing.
@@ -106,6 +107,26 @@ class Lowering(Expressions):
             self.module.slot_names,
             self.places,
         )
+
+    def with_modules_imported(self, statements: list[s.Statement]) -> list[s.Statement]:
+        """`layers = tf.keras.layers` as the import that it is, where it is the one assignment to this name."""
+        assigned = [name for statement in statements for name in assigned_names([statement])]
+
+        def imported(statement: s.Statement) -> s.Statement:
+            if statement.__class__ in (s.Import, s.ImportFrom):
+                STATEMENTS[statement.__class__](self, statement)  # later lines may speak of what it binds
+            if statement.__class__ is not s.Assign or statement.value.__class__ is not s.Attribute:
+                return statement
+            target, path = statement.targets[0], self.module_path(statement.value)
+            if path is None or target.__class__ is not s.Name or len(statement.targets) > 1:
+                return statement
+            name = ".".join([vocabulary.MODULES.get(path[0], path[0]), *path[1:]])
+            if path[0] in assigned or assigned.count(target.id) > 1 or vocabulary.importable(name) is None:
+                return statement
+            place = statement.start, statement.end
+            return s.Import([s.Alias(name, target.id, *place)], *place)
+
+        return [imported(statement) for statement in statements]
 
     def function(
         self,

@@ -182,6 +182,17 @@ for word in tqdm(['a', 'b', 'a']):
 """,
         [True, True, True, 15, "1 day, 1:01:01.500000", [1, 2], [("a", 2)], 24, [(1, 2), (1, 3), (2, 3)]],
     ),
+    "a module under a name": (
+        """
+import tensorflow as tf
+from tensorflow import keras
+layers = tf.keras.layers
+K = keras.backend
+layer = layers.Dense(2, kernel_initializer="ones")
+[layer(tf.ones((1, 3))).numpy(), float(K.mean(tf.constant([1.0, 2.0])))]
+""",
+        [[[3.0, 3.0]], 1.5],
+    ),
     "the tangent of a loss": (
         """
 x = tf.constant([[2.0, 3.0], [1.0, 4.0]])
