@@ -60,7 +60,6 @@ BAD_CALLS: dict[str, Any] = {
     "an unknown option": {"bogus": 1},
     "order": {"order": -1},
     "half an order": {"order": 1.5},
-    "names in a string": {"wrt": "x"},
     "a point that is no dict": {"at": 5},
 }
 

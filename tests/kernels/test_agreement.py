@@ -111,7 +111,9 @@ def test_program(name: str) -> None:
     for command in ("grad", *others):
         for point in (POINT, OTHER):
             reason = agree(program, point, command)
-            assert reason == "" or (reason == "E0507" and command in ("hvp", "hessian")), (command, reason)
+            # A second derivative at a jump of floor is the tape's to explain, in whichever way the kernel leaves it.
+            left = reason == "E0507" or (reason.startswith("the kernel stopped") and "floor" in PROGRAMS[name])
+            assert reason == "" or (left and command in ("hvp", "hessian")), (command, reason)
 
 
 # Loops whose iterations compute what has no derivative: it is computed again for every direction.
