@@ -216,11 +216,14 @@ def product(coefficient: Real, pairs: Pairs) -> Node:
     found: dict[Node, Node] = {}
     pending = list(pairs)
     while pending:
-        c, simple = powers(*pending.pop())
+        pair = pending.pop()
+        c, simple = powers(*pair)
         coefficient = times(coefficient, c)
         for base, exponent in simple:
             if base in found:
                 pending.append((base, add(found.pop(base), exponent)))
+            elif base.kind == NUMBER and (base, exponent) != pair and is_whole(exponent):  # 10 of sqrt(10)**2
+                pending.append((base, exponent))
             else:
                 found[base] = exponent
     if not coefficient or not found:
@@ -251,7 +254,7 @@ def powers(base: Node, exponent: Node) -> tuple[Real, list[tuple[Node, Node]]]:
     """base**exponent as a number times powers that are as simple as can be."""
     one = Fraction(1)
     n = exponent.value if exponent.kind == NUMBER else None
-    whole = n is not None and n.__class__ is Fraction and n.denominator == 1
+    whole = is_whole(exponent)
     if n == 0:
         return one, []
     if base.kind == NUMBER:
@@ -285,6 +288,11 @@ def powers(base: Node, exponent: Node) -> tuple[Real, list[tuple[Node, Node]]]:
     return one, [(base, exponent)]
 
 
+def is_whole(exponent: Node) -> bool:
+    n = exponent.value
+    return exponent.kind == NUMBER and n.__class__ is Fraction and n.denominator == 1
+
+
 def is_even(exponent: Node) -> bool:
     """Whether the base of a power may be negative where the power is not: (x**2)**0.5 is no x. Symbols may be even."""
     n = exponent.value
@@ -293,6 +301,8 @@ def is_even(exponent: Node) -> bool:
 
 def number_power(v: Real, n: Real) -> tuple[Real, list[tuple[Node, Node]]]:
     """v**n for numbers: exact, or with the integer part of the exponent in front of a radical."""
+    if n == 1:
+        return v, []
     if v.__class__ is float or n.__class__ is float:
         folded = v > 0 and abs(log2(v) * n) < FOLDED_BITS
         return (real(float(v) ** float(n)), []) if folded else (Fraction(1), [(number(v), number(n))])

@@ -57,6 +57,9 @@ TEXTBOOK = {
     "log(sin(x))": "cos(x)/sin(x)",
     "log10(x)": "1/(x*log(10))",
     "sin(x)*cos(x)": "cos(x)**2 - sin(x)**2",
+    "(sqrt(10)/3)**2*x": "10/9",
+    "(1/sqrt(3))**2*x": "1/3",
+    "(sqrt(10)*y/3)**2*x": "10*y**2/9",
     "sin(x)**2 + cos(x)**2": "0",
     "tan(x)": "1 + tan(x)**2",
     "sin(cos(x))": "-sin(x)*cos(cos(x))",
@@ -217,8 +220,8 @@ PROGRAMS = st.builds(
 )
 
 
-# Derandomised: some draws take minutes, and the same ones show the same in every run.
-@settings(max_examples=60, deadline=None, derandomize=True)
+# Derandomised: rounding decides comparisons of what is equal, as in `x > 1/(1/x)`, and one draw in thousands has such.
+@settings(max_examples=400, deadline=None, derandomize=True)
 @given(st.one_of(EXPRESSION, PROGRAMS), st.floats(0.2, 2.0), st.floats(0.2, 2.0))
 def test_formulas_give_the_gradient_of_the_tape(text: str, x: float, y: float) -> None:
     core = program(text)
