@@ -49,6 +49,8 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     try:
         parsed = program(text, name)
         ranges = axes(request, parsed)
+        if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
+            raise errors.usage("a range of one point is no picture", "for example: --over x=-3:3")
         at = inputs(request, parsed)
         order = request.number("order")
         given = {key: value for key, value in options(request).items() if key != "order"}

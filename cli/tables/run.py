@@ -191,10 +191,15 @@ class Table:
         self.used = [name for name in (*self.program.inputs, *self.program.optional) if name in names]
         missing = [name for name in self.program.inputs if name not in names and name not in self.constants]
         if missing:
+            rows = self.request.text("rows")
+            if not rows:
+                raise errors.usage(
+                    f"'{missing[0]}' is not bound", f"--at {missing[0]}=..., or --over {missing[0]}=0:1/5"
+                )
             hint = f"its columns are {', '.join(names[:20])}; --rename OLD={missing[0]}, or --at {missing[0]}=..."
             if all(number_of(name) is not None for name in names):
                 hint = "its first line looks like data: --no-header names the columns c1, c2, ..."
-            raise errors.unusable(self.request.text("rows") or "--over", f"no column '{missing[0]}'", hint)
+            raise errors.unusable(rows, f"no column '{missing[0]}'", hint)
         return names
 
     def take(self, chunk: Chunk, out: Writer) -> None:

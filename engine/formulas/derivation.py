@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operation import REQUIRED
-from ..core.state import STATE, end_of
+from ..core.state import STATE, Site, end_of
 from ..program.names import did_you_mean
 from .derive import derivative, tidy
 from .nodes import SYMBOL, Node, begin, check_written, length, symbol, walk
@@ -33,11 +33,12 @@ class Derivation:
     of the program's value.
     """
 
-    __slots__ = ("_node", "inputs", "length", "program_length", "wrt")
+    __slots__ = ("_node", "_site", "inputs", "length", "program_length", "wrt")
 
-    def __init__(self, wrt: tuple[str, ...], node: Node, inputs: list[str], program_length: int) -> None:
+    def __init__(self, wrt: tuple[str, ...], node: Node, inputs: list[str], program_length: int, site: Site) -> None:
         self.wrt = wrt
         self._node = node
+        self._site = site
         self.inputs = inputs
         self.length = length(node)
         self.program_length = program_length
@@ -64,6 +65,7 @@ class Derivation:
         Raises AdiffError E0513 where the notation has no name for a function.
         """
         kind = NOTATIONS[notation]
+        STATE.site = self._site
         check_written(self._node, issubclass(kind, Code))
         if issubclass(kind, Code):
             return define(kind, "_".join(["d", *self.wrt]) if self.wrt else "value", self.inputs, self._node)
@@ -87,7 +89,7 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
 
             hint = did_you_mean(suggest(name, inputs)) or f"its inputs are {', '.join(inputs)}"
             raise failure("E0803", f"'{name}' is not an input of the program", hint, end_of(core.source))
-    STATE.site = end_of(core.source)
+    STATE.site = site = end_of(core.source)
     if order and not names:
         raise failure("E0803", "the program reads no input, so there is nothing to differentiate by")
     size = length(node)
@@ -98,7 +100,7 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
             for done, formula in found.items()
             for name in names[names.index(done[-1]) if done else 0 :]
         }
-    return [Derivation(by, formula, inputs, size) for by, formula in found.items()]
+    return [Derivation(by, formula, inputs, size, site) for by, formula in found.items()]
 
 
 def as_program(found: Sequence[Derivation], notation: str) -> str:

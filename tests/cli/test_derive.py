@@ -53,6 +53,11 @@ def test_json(answer: Answer) -> None:
         (["derive", "2"], 2, "nothing to differentiate by"),
         (["derive", "x*y", "--at", "x=1"], 2, "'y' is not bound"),
         (["derive", "x +"], 3, "error[E01"),
+        (
+            ["derive", "erfinv(x)", "--format", "c"],
+            1,
+            "<expr>:1:1: error[E0513]: C has no function 'erfinv'\nerfinv(x)",
+        ),
         (["derive", "x", "--format", "latx"], 2, "did you mean 'latex'?"),
         (["grad", "x", "--format", "latex"], 2, "'latex' is not one of"),
         (["grad", "x**2"], 2, "bind the input: --at x=...; `adiff derive` gives derivatives as formulas"),

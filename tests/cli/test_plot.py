@@ -77,6 +77,7 @@ def test_files(adiff: Run, folder: Path, extension: str) -> None:
     [
         (["x"], 2, "plot needs one or two ranges"),
         (["x", "--over", "x=1"], 2, "is no range"),
+        (["x", "--over", "x=1:1"], 2, "a range of one point is no picture"),
         (["x", "--over", "y=0:1"], 2, "'y' is not an input"),
         (["x*a", "--over", "x=0:1"], 2, "'a' is not bound"),
         (["x +", "--over", "x=0:1"], 3, "error[E01"),

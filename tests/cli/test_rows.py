@@ -442,3 +442,9 @@ def test_the_error_column_is_of_the_results(adiff: Callable[..., Completed], fol
 def test_points_keep_their_digits(adiff: Callable[..., Completed], axis: str, points: list[str]) -> None:
     lines = adiff("value", "x", "--over", f"x={axis}", "--format", "csv").stdout.splitlines()
     assert [line.split(",")[0] for line in lines[1:]] == points
+
+
+def test_an_input_beside_a_grid_is_bound(adiff: Callable[..., Completed]) -> None:
+    done = adiff("grad", "x*z", "--over", "x=0:1/3")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'z' is not bound" in done.stderr
