@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 # Formulas by their outermost row, the longest first: the formula, the row that replaces it, and the heads of its operands.
-FORMULAS: dict[Operation, list[tuple[ast.expr, Operation, list[str]]]] = {}
+FORMULAS: dict[Operation, list[tuple[ast.expr, Operation, str, str]]] = {}
 # The row of an operator in a formula, by its name in Python's syntax trees.
 OPERATOR_ROWS = {
     "Add": OPERATORS.add,
@@ -46,8 +46,8 @@ def read_formulas() -> None:
     for formula, row in sorted(formulas, key=lambda pair: -len(pair[0])):
         tree: Any = compile(formula, row.name, "eval", SYNTAX_TREE).body
         outermost = NAMES[tree.func.id] if hasattr(tree, "func") else OPERATOR_ROWS[tree.op.__class__.__name__]
-        operands = tree.args[:1] if hasattr(tree, "func") else [tree.left, tree.right]
-        FORMULAS.setdefault(outermost, []).append((tree, row, [head(x) for x in operands]))
+        left, right = (tree.args[0], None) if hasattr(tree, "func") else (tree.left, tree.right)
+        FORMULAS.setdefault(outermost, []).append((tree, row, head(left), head(right)))
 
 
 def head(formula: Any) -> str:
@@ -70,13 +70,13 @@ def rewrite(node: Any) -> c.Expr | None:
     formulas = FORMULAS.get(node.op)
     if formulas is None:
         return None
-    operands = [node.left, node.right] if isinstance(node, c.Operator) else node.args[:1]
-    heads = [head_of(x) for x in operands]
-    for formula, row, wanted in formulas:
+    a, b = (node.left, node.right) if isinstance(node, c.Operator) else (node.args[0] if node.args else None, None)
+    head_a, head_b = head_of(a), head_of(b)
+    for formula, row, left, right in formulas:
+        if (left and left != head_a) or (right and right != head_b):
+            continue
         found: dict[str, Any] = {}
-        if all(not name or name == found_name for name, found_name in zip(wanted, heads)) and match(
-            formula, node, row, found
-        ):
+        if match(formula, node, row, found):
             inputs = [found[p.name] for p in row.parameters if p.kind == "input"]
             numbers = [(name, found[name]) for name in NUMBERS if name in found]
             made = c.Apply(row, inputs, found.get("keywords", numbers), site_of(row, node.site))
