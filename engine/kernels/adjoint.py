@@ -18,10 +18,11 @@ from __future__ import annotations
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from .checkpoint import Schedule
-from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Stack, Unsupported, Var, defined, free, inside
+from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Stack, Unsupported, Var, defined, free, inside, operands
 from .replay import Replay
 from .rules import is_zero, pullback, zeros
 from .sums import running_sums
+from .symbols import Sym
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,6 +166,8 @@ class Adjoint:
         sums = running_sums(stmt)
         constant = [(entry, seeds[entry[3]]) for entry in active if entry[0] in sums and entry[3] in seeds]
         active = [entry for entry in active if entry[0] not in sums]
+        if not active and self.in_place(stmt, constant):
+            return
         threaded = self.threaded(stmt, (stmt.body,))
         seeded = [seeds[out] if out in seeds else zeros(builder, out.shape) for _, _, _, out in active]
         first = [builder.operand(x, FLOAT) for x in seeded]
@@ -223,3 +226,69 @@ class Adjoint:
         trips = Var(INT, (), "trips")
         builder.block.append(Loop(position, last, -1, -1, [], True, carried, body, None, counter, trips, [], stmt.site))
         return outs
+
+    # --- sweeps in the loop itself ------------------------------------------------------------------------------------
+
+    def in_place(self, stmt: Loop, seeds: list[tuple[Any, Any]]) -> bool:
+        """The adjoint of a loop that carries sums alone, inside the loop: an iteration's adjoint follows the iteration, and needs no
+        heads. False where that cannot be, since the seeds depend on what comes after the loop.
+
+            for i in range(n): e += f(v[i])    --->    for i in range(n): e += f(v[i]); dv[i] += de * df(v[i])
+        """
+        builder = self.builder
+        place = next((k for k, part in enumerate(builder.block) if part is stmt), None)
+        if place is None:
+            return False
+        factor: Any = None
+        if not self.move_before(stmt, [g for _, g in seeds]):
+            if len(seeds) > 1 or seeds[0][0][0].shape:
+                return False
+            # The adjoint is linear in its seed: it is found for 1, and multiplied afterwards.
+            factor, seeds = seeds[0][1], [(seeds[0][0], 1.0)]
+        threaded = self.threaded(stmt, (stmt.body,))
+        first, later = [], {}
+        for x in threaded:
+            old = self.cotangents.get(x)
+            if old is not None and (factor is not None or not self.move_before(stmt, [old])):
+                later[x], old = old, None
+            first.append(builder.operand(zeros(builder, x.shape) if old is None else old))
+        collected = [Var(FLOAT, x.shape, "cotangent") for x in threaded]
+        with builder.inside(stmt.body) as body:
+            builder.know(body)
+            own = list(body)
+            inner = Adjoint(builder, self.varied)
+            inner.cotangents.update((x, builder.sym(c)) for x, c in zip(threaded, collected))
+            for (_, _, after, _), g in seeds:
+                inner.add(after, g)
+            inner.sweep(own)
+            after = [builder.operand(inner.current(x)) for x in threaded]
+        outs = [Var(FLOAT, x.shape, "cotangent") for x in threaded]
+        stmt.carried += list(zip(collected, first, after, outs))
+        for x, out in zip(threaded, outs):
+            found = builder.sym(out) if factor is None else OPERATORS.strong_multiply(factor, builder.sym(out))
+            self.cotangents[x] = later[x] + found if x in later else found
+        for (_, initial, _, _), g in seeds:
+            self.add(initial, g if factor is None else factor)
+        return True
+
+    def move_before(self, stmt: Loop, values: list[Any]) -> bool:
+        """Move what computes some values, and stands behind a loop, before it; False where it depends on the loop."""
+        block = self.builder.block
+        place = next(k for k, part in enumerate(block) if part is stmt)
+        made = {out: k for k, part in enumerate(block[place:], place) for out in defined(part)}
+        pending = [x.var for x in values if x.__class__ is Sym]
+        moved: set[int] = set()
+        while pending:
+            k = made.get(pending.pop())
+            if k is None or k in moved:
+                continue
+            if block[k].__class__ is not Apply:
+                return False
+            moved.add(k)
+            pending += operands(block[k])
+        order = sorted(moved)
+        parts = [block[k] for k in order]
+        for k in reversed(order):
+            del block[k]
+        block[place:place] = parts
+        return True

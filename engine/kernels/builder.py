@@ -242,6 +242,13 @@ class Builder:
             self.scopes[-1].known[key] = outs
         return outs
 
+    def know(self, block: Block) -> None:
+        """Let the applications of a block, which is the one at hand, be found."""
+        for stmt in block:
+            if stmt.__class__ is Apply and stmt.row.name not in UNSHARED:
+                kinds = [out.kind for out in stmt.outs]
+                self.scopes[-1].known[key_of(stmt.row, stmt.inputs, stmt.attributes, kinds)] = stmt.outs
+
     def bound(self, made: Apply) -> None:
         """Note between which values the integers of an application are."""
         from .operations import interval

@@ -29,7 +29,7 @@ class Emitted(Interface):
         self, text: str, parameters: Any, results: Any, slots: int = 0, flags: int = 0, constants: Any = ()
     ) -> None:
         super().__init__(parameters, results, slots, flags, constants)
-        self.text = text
+        self.text, self.narrow = text, False
 
 
 def entry(text: str, parameters: Any, results: Any, **more: Any) -> Entry:

@@ -20,6 +20,7 @@ class Emitted(NamedTuple):
     slots: int
     flags: int
     constants: list[Any]
+    narrow: bool
 
 
 def emit(kernel: Kernel) -> Emitted:
@@ -45,7 +46,7 @@ def emit(kernel: Kernel) -> Emitted:
     parameters = [(x.kind, x.shape) for x in kernel.parameters]
     results = [(kind_of(x), getattr(x, "shape", ())) for x in kernel.results]
     values = [values for _, values in code.constants]
-    return Emitted(text, parameters, results, code.slots, len(kernel.flags), values)
+    return Emitted(text, parameters, results, code.slots, len(kernel.flags), values, code.narrow)
 
 
 def hand_over(code: Emitter, results: list[Any], outputs: list[str]) -> None:

@@ -55,6 +55,7 @@ class Code:
         self.pending: dict[Var, Group] = {}
         self.stacks: dict[Stack, Buffer] = {}
         self.hits: dict[int, str] = {}
+        self.collected: dict[Any, str] = {}  # the sums of what statements of a loop add to one element
         self.constants: list[Any] = []
         self.inline: set[Var] = set()  # numbers that become a part of the line that reads them
         self.within: set[Var] = set()  # indices that are known to lie within the axis
@@ -63,6 +64,7 @@ class Code:
         for x in read + results:
             self.uses[x] = self.uses.get(x, 0) + 1
         self.state = State([])
+        self.narrow = False  # whether there are products of matrices whose rows are shorter than a vector or two
 
     # --- names and numbers ------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 
 from ...core.tensor import OPERATORS
-from ..ir import Apply, If, Loop, Var, defined, ends, free
+from ..ir import Apply, If, Loop, Var, defined, ends, free, inside
 from .code import ROOM, State, reads
 from .memory import Affine, Buffer, Ref, variable
 from .scalars import BOUND, NAME, is_elementwise
@@ -73,6 +73,10 @@ class Emitter(Statements):
             counter = self.new("n")
             self.add(f"{counter} = 0")
         growing = self.make_stacks(stmt, counter)
+        fixed = self.fixed_adds(stmt)
+        for update, _ in fixed:
+            self.collected[update] = self.new("s")
+            self.add(f"{self.collected[update]} = 0.0")
         with self.inner():
             self.head(stmt, counter)
             if growing:
@@ -97,6 +101,9 @@ class Emitter(Statements):
                 self.refs[out] = self.refs[phi]
             else:
                 self.texts[out] = self.texts[phi]
+        for update, phi in fixed:
+            total, at = self.collected[update], tuple(map(self.place, update.attributes["index"]))
+            self.add(f"if {total} != 0.0:", f"    {self.refs[phi].element(at)} += {total}")
         self.bounds[stmt.trips] = MOST
         if counter:
             self.texts[stmt.trips] = counter
@@ -156,6 +163,24 @@ class Emitter(Statements):
             self.add(f"if {counter} & {STRIDE - 1} == 0:", "    poll(run)")
         elif polled:
             self.add("poll(run)")
+
+    def fixed_adds(self, stmt: Loop) -> list[tuple[Any, Var]]:
+        """The statements that add to an element of a carried array which is the same in all iterations, while others only add to
+        that array: what they add is summed up first, so that the loop does not write to memory for it."""
+        made: dict[Any, Any] = {out: s for s in stmt.body for out in defined(s)}
+        found = []
+        for phi, _, x, _ in stmt.carried:
+            chain = []
+            while made.get(x).__class__ is Apply and made[x].row.name == "index_add" and self.uses[x] == 1:
+                chain.append(made[x])
+                x = made[x].inputs[0]
+            if x is phi and self.uses.get(phi) == 1 and phi.kind == "f":
+                moving = (*made, *inside(stmt), None)
+                for s in chain:
+                    entries = s.attributes["index"]
+                    if len(entries) == len(phi.shape) and not any(e.__class__ is slice or e in moving for e in entries):
+                        found.append((s, phi))
+        return found
 
     def taken(self, first: Any, shared: bool) -> Ref:
         """The memory of a carried array: that of its first value where nobody else reads it, or a copy."""

@@ -114,6 +114,7 @@ class Reductions(Fusion):
                 refs[k] = self.force(factors[k])
                 by_rows = True
         order = (*output[:-1], *summed, output[-1]) if by_rows else (*output, *summed)
+        self.narrow |= by_rows and bool(summed) and 2 < sizes[output[-1]] < 16
         product = Var(out.kind)
         turn = -1 if strong == "b" else 1
         row = Apply((product,), OPERATORS[PRODUCTS[strong]], tuple(factors[::turn]), {}, None)

@@ -82,6 +82,10 @@ class Statements(Reductions):
         adding = stmt.row.name == "index_add"
         if adding and out.kind != "f":
             raise Unsupported("adding to elements of an array of integers", stmt.site)
+        if stmt in self.collected:
+            self.add(f"{self.collected[stmt]} += {self.text(value, out.kind)}")
+            self.refs[out] = self.refs[x]
+            return
         ref = self.refs[out] = self.owned(x)
         target = view(ref, "index", {"index": entries}, index_shape(x.shape, entries), self.place)
         if not adding and not target.whole:
