@@ -8,7 +8,8 @@ any other token is its text.
 from __future__ import annotations
 
 from . import syntax
-from .mistake import Mistake
+from .checks import check_function, check_parameters, separated, whole
+from .mistake import Mistake, mistaken
 from .syntax import Binary, Call, Keyword, Name, Starred, Unary
 from .targets import check_target
 
@@ -25,8 +26,19 @@ if TYPE_CHECKING:
 
     # The values come from a table, so their types are known to the grammar only.
     Children = list[Any]
+    Build = Callable[[Children, int, int], Any]
 
 # ---------------------------------------------------------------------------------------------------- picking, listing
+
+
+def node(kind: type[Node], *fields: Any) -> Build:
+    """Builds nodes of a kind. A field is the place of a child, `list` for an empty list, or None."""
+
+    def build(children: Children, start: int, end: int) -> Any:
+        values = [children[x] if type(x) is int else x and x() for x in fields]
+        return kind(*values, start, end)
+
+    return build
 
 
 def take_first(children: Children, start: int, end: int) -> Any:
@@ -77,21 +89,7 @@ def joined(children: Children, start: int, end: int) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- simple statements
 
 
-def module(children: Children, start: int, end: int) -> syntax.Module:
-    return syntax.Module(children[0], start, end)
-
-
-def whole(value: Expression) -> Expression:
-    """A value that stands alone, where a starred one has nothing to be spread into."""
-    if type(value) is Starred:
-        raise Mistake(
-            "E0137",
-            "a starred expression has nothing to be spread into here",
-            value.start,
-            value.end,
-            "write [*x] for a list of the elements",
-        )
-    return value
+module = node(syntax.Module, 0)
 
 
 def replacement(children: Children, start: int, end: int) -> Expression:
@@ -125,20 +123,10 @@ def augmented_assign(children: Children, start: int, end: int) -> syntax.AugAssi
     return syntax.AugAssign(target, operator[:-1], whole(value), start, end)
 
 
-def pass_(children: Children, start: int, end: int) -> syntax.Pass:
-    return syntax.Pass(start, end)
-
-
-def break_(children: Children, start: int, end: int) -> syntax.Break:
-    return syntax.Break(start, end)
-
-
-def continue_(children: Children, start: int, end: int) -> syntax.Continue:
-    return syntax.Continue(start, end)
-
-
-def return_nothing(children: Children, start: int, end: int) -> syntax.Return:
-    return syntax.Return(None, start, end)
+pass_ = node(syntax.Pass)
+break_ = node(syntax.Break)
+continue_ = node(syntax.Continue)
+return_nothing = node(syntax.Return, None)
 
 
 def return_value(children: Children, start: int, end: int) -> syntax.Return:
@@ -194,8 +182,7 @@ def alias_as(children: Children, start: int, end: int) -> syntax.Alias:
     return syntax.Alias(children[0].id, children[2].id, start, end)
 
 
-def import_(children: Children, start: int, end: int) -> syntax.Import:
-    return syntax.Import(children[1], start, end)
+import_ = node(syntax.Import, 1)
 
 
 def import_all(children: Children, start: int, end: int) -> syntax.ImportFrom:
@@ -234,16 +221,9 @@ def _optional(children: Children, position: int) -> list[Statement]:
     return children[position] if len(children) > position else []
 
 
-def with_(children: Children, start: int, end: int) -> syntax.With:
-    return syntax.With(children[1], children[-1], start, end)
-
-
-def with_bracketed(children: Children, start: int, end: int) -> syntax.With:
-    return syntax.With(children[2], children[-1], start, end)
-
-
-def with_item(children: Children, start: int, end: int) -> WithItem:
-    return syntax.WithItem(children[0], None, start, end)
+with_ = node(syntax.With, 1, -1)
+with_bracketed = node(syntax.With, 2, -1)
+with_item = node(syntax.WithItem, 0, None)
 
 
 def with_item_as(children: Children, start: int, end: int) -> WithItem:
@@ -251,48 +231,29 @@ def with_item_as(children: Children, start: int, end: int) -> WithItem:
     return syntax.WithItem(children[0], children[2], start, end)
 
 
-def try_(children: Children, start: int, end: int) -> syntax.Try:
-    return _attempt(children[2], children[3], [], [], start, end)
+def attempt(*fields: Any) -> Build:
+    """Builds `try` statements, whose last handler alone may be without a type."""
+    build = node(syntax.Try, *fields)
+
+    def checked(children: Children, start: int, end: int) -> syntax.Try:
+        found: syntax.Try = build(children, start, end)
+        for item in found.handlers[:-1]:
+            if item.kind is None:
+                raise mistaken(item, "E0128", "an 'except' without a type is the last", "move it behind the others")
+        return found
+
+    return checked
 
 
-def try_else(children: Children, start: int, end: int) -> syntax.Try:
-    return _attempt(children[2], children[3], children[4], [], start, end)
+try_ = attempt(2, 3, list, list)
+try_else = attempt(2, 3, 4, list)
+try_finally = attempt(2, 3, list, 4)
+try_else_finally = attempt(2, 3, 4, 5)
+finally_only = attempt(2, list, list, 3)
 
 
-def try_finally(children: Children, start: int, end: int) -> syntax.Try:
-    return _attempt(children[2], children[3], [], children[4], start, end)
-
-
-def try_else_finally(children: Children, start: int, end: int) -> syntax.Try:
-    return _attempt(children[2], children[3], children[4], children[5], start, end)
-
-
-def finally_only(children: Children, start: int, end: int) -> syntax.Try:
-    return _attempt(children[2], [], [], children[3], start, end)
-
-
-def _attempt(
-    body: list[Statement],
-    handlers: list[Handler],
-    orelse: list[Statement],
-    final: list[Statement],
-    start: int,
-    end: int,
-) -> syntax.Try:
-    for item in handlers[:-1]:
-        if item.kind is None:
-            raise Mistake(
-                "E0128", "an 'except' without a type is the last", item.start, item.end, "move it behind the others"
-            )
-    return syntax.Try(body, handlers, orelse, final, start, end)
-
-
-def handler_of_all(children: Children, start: int, end: int) -> Handler:
-    return syntax.ExceptHandler(None, None, children[-1], start, end)
-
-
-def handler(children: Children, start: int, end: int) -> Handler:
-    return syntax.ExceptHandler(children[1], None, children[-1], start, end)
+handler_of_all = node(syntax.ExceptHandler, None, None, -1)
+handler = node(syntax.ExceptHandler, 1, None, -1)
 
 
 def handler_as(children: Children, start: int, end: int) -> Handler:
@@ -304,7 +265,7 @@ def class_(children: Children, start: int, end: int) -> syntax.ClassDef:
 
 
 def class_based(children: Children, start: int, end: int) -> syntax.ClassDef:
-    bases, keywords = _separated(children[3])
+    bases, keywords = separated(children[3])
     return syntax.ClassDef(children[1].id, bases, keywords, children[-1], [], start, end)
 
 
@@ -333,7 +294,7 @@ def define_parameters_returns(children: Children, start: int, end: int) -> synta
 def _definition(
     children: Children, parameters: list[Parameter], returns: Expression | None, start: int, end: int
 ) -> syntax.FunctionDef:
-    _check_parameters(parameters)
+    check_parameters(parameters)
     return syntax.FunctionDef(children[1].id, parameters, children[-1], [], returns, start, end)
 
 
@@ -369,38 +330,6 @@ def refused_parameter(children: Children, start: int, end: int) -> Parameter:
     )
 
 
-def _check_parameters(parameters: list[Parameter]) -> None:
-    names = set()
-    defaults = False
-    starred = False
-    for position, item in enumerate(parameters):
-        name = item.name.lstrip("*")
-        if name in names:
-            raise Mistake("E0134", f"parameter '{name}' appears twice", item.start, item.end, "rename one of them")
-        names.add(name)
-        if item.name[:2] == "**":
-            if position + 1 < len(parameters):
-                raise Mistake(
-                    "E0134", f"'{item.name}' is the last parameter", item.start, item.end, "move it to the end"
-                )
-        elif item.name[:1] == "*":
-            if starred:
-                raise Mistake("E0134", "a '*' stands once among parameters", item.start, item.end, "delete one of them")
-            if item.name == "*" and (position + 1 == len(parameters) or parameters[position + 1].name[:1] == "*"):
-                raise Mistake("E0134", "no parameter follows this '*'", item.start, item.end, "delete it")
-            starred = True
-        elif item.default is not None:
-            defaults = True
-        elif defaults and not starred:
-            raise Mistake(
-                "E0134",
-                f"parameter '{item.name}' has no default, but one before it has",
-                item.start,
-                item.end,
-                f"move '{item.name}' before the parameters with defaults, or give it a default",
-            )
-
-
 # ------------------------------------------------------------------------------------------------------------ operators
 
 
@@ -409,8 +338,7 @@ def binary(children: Children, start: int, end: int) -> Binary:
     return Binary(operator, left, right, start, end)
 
 
-def unary(children: Children, start: int, end: int) -> Unary:
-    return Unary(children[0], children[1], start, end)
+unary = node(Unary, 0, 1)
 
 
 def any_of(children: Children, start: int, end: int) -> syntax.BoolOp:
@@ -433,16 +361,12 @@ def compared_following(children: Children, start: int, end: int) -> syntax.Compa
     return node
 
 
-def conditional(children: Children, start: int, end: int) -> syntax.IfExp:
-    return syntax.IfExp(children[2], children[0], children[4], start, end)
-
-
-def lambda_nothing(children: Children, start: int, end: int) -> syntax.Lambda:
-    return syntax.Lambda([], children[-1], start, end)
+conditional = node(syntax.IfExp, 2, 0, 4)
+lambda_nothing = node(syntax.Lambda, list, -1)
 
 
 def lambda_(children: Children, start: int, end: int) -> syntax.Lambda:
-    _check_parameters(children[1])
+    check_parameters(children[1])
     return syntax.Lambda(children[1], children[-1], start, end)
 
 
@@ -465,67 +389,21 @@ def slice_(children: Children, start: int, end: int) -> syntax.Slice:
 
 
 def call_nothing(children: Children, start: int, end: int) -> Call:
-    _check_function(children[0], start, end)
+    check_function(children[0], start, end)
     return Call(children[0], [], [], start, end)
 
 
 def call(children: Children, start: int, end: int) -> Call:
-    _check_function(children[0], start, end)
+    check_function(children[0], start, end)
     arguments = children[2]
     keywords: list[Keyword] = []
     if any(type(argument) is Keyword for argument in arguments):
-        arguments, keywords = _separated(arguments)
+        arguments, keywords = separated(arguments)
     return Call(children[0], arguments, keywords, start, end)
 
 
-FUNCTIONS = (Name, Call, syntax.Attribute, syntax.Subscript, syntax.Lambda, syntax.IfExp)
-FACTORS = (syntax.Number, Binary, Unary)
-
-
-def _check_function(function: Expression, start: int, end: int) -> None:
-    """Refuse `2(x + 1)` and `(a + b)(c + d)`, which Python's grammar would take for calls."""
-    if type(function) in FUNCTIONS:
-        return
-    if type(function) in FACTORS:
-        raise Mistake(
-            "E0108",
-            "multiplication is not implied by writing factors together",
-            start,
-            end,
-            "write '*' between the two factors",
-        )
-    raise Mistake("E0108", "this is not a function, so it cannot be called", start, end, "call a function by its name")
-
-
-def _separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
-    arguments: list[Expression] = []
-    keywords: list[Keyword] = []
-    names = set()
-    for item in given:
-        if type(item) is Keyword:
-            if item.name is not None and item.name in names:
-                raise Mistake(
-                    "E0133", f"argument '{item.name}' is given twice", item.start, item.end, "leave one of them out"
-                )
-            names.add(item.name)
-            keywords.append(item)
-        elif keywords and type(item) is not Starred:
-            raise Mistake(
-                "E0133",
-                "an argument without a name follows one with a name",
-                item.start,
-                item.end,
-                "move it before "
-                + (f"'{keywords[0].name}='" if keywords[0].name else "'**'")
-                + ", or give it its name",
-            )
-        else:
-            arguments.append(item)
-    return arguments, keywords
-
-
 def call_generator(children: Children, start: int, end: int) -> Call:
-    _check_function(children[0], start, end)
+    check_function(children[0], start, end)
     argument = syntax.GeneratorExp(children[2], children[3], children[2].start, end - 1)
     return Call(children[0], [argument], [], start, end)
 
@@ -533,26 +411,18 @@ def call_generator(children: Children, start: int, end: int) -> Call:
 def keyword(children: Children, start: int, end: int) -> Keyword:
     name = children[0]
     if type(name) is not Name or name.start != start:
-        raise Mistake(
-            "E0116",
-            "left of '=' in a call stands the name of an argument",
-            name.start,
-            name.end,
-            "write '==' to compare",
-        )
+        raise mistaken(name, "E0116", "left of '=' in a call stands the name of an argument", "write '==' to compare")
     return Keyword(name.id, children[2], start, end)
 
 
-def mapping(children: Children, start: int, end: int) -> Keyword:
-    return Keyword(None, children[1], start, end)
+mapping = node(Keyword, None, 1)
 
 
 def entries_of(children: Children, start: int, end: int) -> list[Expression | None]:
     return [None, children[1]]
 
 
-def starred(children: Children, start: int, end: int) -> Starred:
-    return Starred(children[1], start, end)
+starred = node(Starred, 1)
 
 
 # --------------------------------------------------------------------------------------------------- literals, displays
@@ -571,44 +441,26 @@ def constant(children: Children, start: int, end: int) -> syntax.Constant:
 CONSTANTS = {"True": True, "False": False, "None": None, "...": ...}
 
 
-def tuple_nothing(children: Children, start: int, end: int) -> syntax.Tuple:
-    return syntax.Tuple([], start, end)
+tuple_nothing = node(syntax.Tuple, list)
 
 
 def tuple_one(children: Children, start: int, end: int) -> syntax.Tuple:
     return syntax.Tuple([children[0]], start, end)
 
 
-def tuple_several(children: Children, start: int, end: int) -> syntax.Tuple:
-    return syntax.Tuple(children[0], start, end)
+tuple_several = node(syntax.Tuple, 0)
 
 
 def tuple_bracketed_one(children: Children, start: int, end: int) -> syntax.Tuple:
     return syntax.Tuple([children[1]], start, end)
 
 
-def tuple_bracketed(children: Children, start: int, end: int) -> syntax.Tuple:
-    return syntax.Tuple(children[1], start, end)
-
-
-def generator(children: Children, start: int, end: int) -> syntax.GeneratorExp:
-    return syntax.GeneratorExp(children[1], children[2], start, end)
-
-
-def list_nothing(children: Children, start: int, end: int) -> syntax.List:
-    return syntax.List([], start, end)
-
-
-def list_(children: Children, start: int, end: int) -> syntax.List:
-    return syntax.List(children[1], start, end)
-
-
-def list_comprehension(children: Children, start: int, end: int) -> syntax.ListComp:
-    return syntax.ListComp(children[1], children[2], start, end)
-
-
-def dict_nothing(children: Children, start: int, end: int) -> syntax.Dict:
-    return syntax.Dict([], [], start, end)
+tuple_bracketed = node(syntax.Tuple, 1)
+generator = node(syntax.GeneratorExp, 1, 2)
+list_nothing = node(syntax.List, list)
+list_ = node(syntax.List, 1)
+list_comprehension = node(syntax.ListComp, 1, 2)
+dict_nothing = node(syntax.Dict, list, list)
 
 
 def dict_(children: Children, start: int, end: int) -> syntax.Dict:
@@ -616,12 +468,8 @@ def dict_(children: Children, start: int, end: int) -> syntax.Dict:
     return syntax.Dict([entry[0] for entry in entries], [entry[1] for entry in entries], start, end)
 
 
-def dict_comprehension(children: Children, start: int, end: int) -> syntax.DictComp:
-    return syntax.DictComp(children[1], children[3], children[4], start, end)
-
-
-def set_(children: Children, start: int, end: int) -> syntax.Set:
-    return syntax.Set(children[1], start, end)
+dict_comprehension = node(syntax.DictComp, 1, 3, 4)
+set_ = node(syntax.Set, 1)
 
 
 def refused_set_comprehension(children: Children, start: int, end: int) -> Node:

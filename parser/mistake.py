@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .syntax import Node
+
 LONGEST = 160
 
 
@@ -19,6 +23,11 @@ class Mistake(Exception):
         self.end = end
         self.hint = shortened(hint, LONGEST) if hint is not None else None
         self.notes = notes
+
+
+def mistaken(at: Node, code: str, message: str, hint: str) -> Mistake:
+    """A mistake at a node."""
+    return Mistake(code, message, at.start, at.end, hint)
 
 
 def shortened(text: str, width: int = 24) -> str:

@@ -1,4 +1,3 @@
-# ruff: noqa: RUF023  # the order of `__slots__` is the order of the fields
 """The intermediate representation (IR) of a kernel: applications of rows to numbers and dense arrays, loops, branches.
 
 It is in static single assignment form: a `Var` is defined by one statement and never changes. What an iteration hands to
@@ -15,6 +14,8 @@ The one kind of memory that statements share is a `Stack`, on which a loop puts 
 from __future__ import annotations
 
 from math import prod
+
+from ...parser.fields import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,21 +90,14 @@ class Stack(Var):
     __slots__ = ()
 
 
-class Stmt:
-    """A statement; its fields are its `__slots__`."""
-
-    __slots__: tuple[str, ...] = ()
-
-    def __init__(self, *fields: Any) -> None:
-        for name, value in zip(self.__slots__, fields, strict=True):
-            setattr(self, name, value)
+class Stmt(Record):
+    """A statement."""
 
 
 class Apply(Stmt):
     """`outs = row(*inputs, **attributes)`. Indices among the attributes may hold Vars: `index`, a tuple normalised by
     `symbols.normal_index`, and the `indices` of take_rows and put_rows, an array of integers."""
 
-    __slots__ = ("outs", "row", "inputs", "attributes", "site")
     outs: tuple[Var, ...]
     row: Operation
     inputs: tuple[Any, ...]
@@ -114,7 +108,6 @@ class Apply(Stmt):
 class Constant(Stmt):
     """An array whose elements are known: a NumPy array."""
 
-    __slots__ = ("out", "values")
     out: Var
     values: Any
 
@@ -122,14 +115,12 @@ class Constant(Stmt):
 class Check(Stmt):
     """Stop the kernel unless a condition holds (everywhere, if it is an array): the tape runs the program and says what is wrong."""
 
-    __slots__ = ("condition",)
     condition: Any
 
 
 class Flag(Stmt):
     """Note that a derivative was taken at a singular point if a condition holds (anywhere); `number` counts the kernel's flags."""
 
-    __slots__ = ("condition", "number")
     condition: Any
     number: int
 
@@ -137,7 +128,6 @@ class Flag(Stmt):
 class Put(Stmt):
     """Write a value at a position of a stack: the number of an iteration."""
 
-    __slots__ = ("stack", "position", "value")
     stack: Stack
     position: Any
     value: Any
@@ -146,7 +136,6 @@ class Put(Stmt):
 class Get(Stmt):
     """Read the value at a position of a stack."""
 
-    __slots__ = ("out", "stack", "position")
     out: Var
     stack: Stack
     position: Any
@@ -155,7 +144,6 @@ class Get(Stmt):
 class If(Stmt):
     """`outs` lists (variable, operand if true, operand if false), each defined in its branch or before."""
 
-    __slots__ = ("condition", "then", "orelse", "outs")
     condition: Any
     then: Block
     orelse: Block
@@ -172,10 +160,6 @@ class Loop(Stmt):
     `stacks` are those that the body puts on at `position`. `site` is the place of a loop of the program, or None.
     """
 
-    __slots__ = (
-        "index", "start", "stop", "step", "test", "condition", "carried", "body", "stop_when", "position", "trips",
-        "stacks", "site",
-    )  # fmt: skip
     index: Var | None
     start: Any
     stop: Any

@@ -6,6 +6,8 @@ expression that can fail carries a `site`, the place in the source (and the row,
 
 from __future__ import annotations
 
+from ...parser.fields import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -21,26 +23,18 @@ RESULT = 1
 UNSET: Any = type("Unset", (), {"__repr__": lambda self: "UNSET"})()
 
 
-class Node:
-    """A node of the core program; its fields are its `__slots__`."""
-
-    __slots__: tuple[str, ...] = ()
-
-    def __init__(self, *fields: Any) -> None:
-        for name, value in zip(self.__slots__, fields, strict=True):
-            setattr(self, name, value)
-
+class Node(Record):
     def __repr__(self) -> str:
         inner = ", ".join(repr(getattr(self, name)) for name in self.__slots__ if name != "site")
         return f"{type(self).__name__}({inner})"
 
 
 class Expr(Node):
-    __slots__ = ()
+    pass
 
 
 class Stmt(Node):
-    __slots__ = ()
+    pass
 
 
 # --- expressions ----------------------------------------------------------------------------------------------------
@@ -49,27 +43,23 @@ class Stmt(Node):
 class Literal(Expr):
     """A constant: a number, a string, None, a row, a dtype, ..."""
 
-    __slots__ = ("value",)
     value: Any
 
 
 class Intrinsic(Expr):
     """A function of the language that is no row (range, grad, GradientTape, ...); each executor supplies it."""
 
-    __slots__ = ("name",)
     name: str
 
 
 class LibraryName(Expr):
     """What a file of the library (program/library.py) defines: the file is parsed when the name is first read."""
 
-    __slots__ = ("file", "name")
     file: str
     name: str
 
 
 class Load(Expr):
-    __slots__ = ("depth", "slot", "name", "site")
     depth: int
     slot: int
     name: str
@@ -79,7 +69,6 @@ class Load(Expr):
 class Operator(Expr):
     """A binary operator of Python: the row `op` on numbers and tensors, Python's meaning on lists and strings."""
 
-    __slots__ = ("symbol", "op", "left", "right", "site")
     symbol: str
     op: Operation
     left: Expr
@@ -88,7 +77,6 @@ class Operator(Expr):
 
 
 class Prefix(Expr):
-    __slots__ = ("symbol", "op", "operand", "site")
     symbol: str
     op: Operation
     operand: Expr
@@ -98,7 +86,6 @@ class Prefix(Expr):
 class Comparison(Expr):
     """A chain of comparisons, each evaluated at most once: `a < b <= c`."""
 
-    __slots__ = ("left", "symbols", "ops", "rights", "site")
     left: Expr
     symbols: list[str]
     ops: list[Operation | None]
@@ -109,20 +96,17 @@ class Comparison(Expr):
 class Logical(Expr):
     """`and` / `or` over values, with Python's short circuit and its value."""
 
-    __slots__ = ("symbol", "values", "site")
     symbol: str
     values: list[Expr]
     site: Site
 
 
 class Not(Expr):
-    __slots__ = ("operand", "site")
     operand: Expr
     site: Site
 
 
 class Choose(Expr):
-    __slots__ = ("test", "then", "otherwise", "site")
     test: Expr
     then: Expr
     otherwise: Expr
@@ -132,7 +116,6 @@ class Choose(Expr):
 class Apply(Expr):
     """A call of a row of the table."""
 
-    __slots__ = ("op", "args", "keywords", "site")
     op: Operation
     args: list[Expr]
     keywords: list[tuple[str, Expr]]
@@ -142,7 +125,6 @@ class Apply(Expr):
 class Call(Expr):
     """A call of anything else: a function of the program's, an intrinsic, a value. The name of `**value` is "**"."""
 
-    __slots__ = ("function", "args", "keywords", "site")
     function: Expr
     args: list[Expr]
     keywords: list[tuple[str, Expr]]
@@ -152,7 +134,6 @@ class Call(Expr):
 class Method(Expr):
     """`value.name(args)`."""
 
-    __slots__ = ("value", "name", "args", "keywords", "site")
     value: Expr
     name: str
     args: list[Expr]
@@ -163,7 +144,6 @@ class Method(Expr):
 class Watch(Expr):
     """`tape.watch(x)`: `target` is where the watched value goes back to, if `x` is a place."""
 
-    __slots__ = ("tape", "value", "target", "site")
     tape: Expr
     value: Expr
     target: Target | None
@@ -171,7 +151,6 @@ class Watch(Expr):
 
 
 class Attribute(Expr):
-    __slots__ = ("value", "name", "site")
     value: Expr
     name: str
     site: Site
@@ -180,14 +159,12 @@ class Attribute(Expr):
 class Item(Expr):
     """`value[index]`."""
 
-    __slots__ = ("value", "index", "site")
     value: Expr
     index: Expr
     site: Site
 
 
 class SliceOf(Expr):
-    __slots__ = ("lower", "upper", "step")
     lower: Expr | None
     upper: Expr | None
     step: Expr | None
@@ -196,25 +173,21 @@ class SliceOf(Expr):
 class Spread(Expr):
     """`*value` in a call or a display."""
 
-    __slots__ = ("value", "site")
     value: Expr
     site: Site
 
 
 class MakeList(Expr):
-    __slots__ = ("items",)
     items: list[Expr]
 
 
 class MakeTuple(Expr):
-    __slots__ = ("items",)
     items: list[Expr]
 
 
 class MakeDict(Expr):
     """The key of `**value` is None."""
 
-    __slots__ = ("keys", "values", "site")
     keys: list[Expr | None]
     values: list[Expr]
     site: Site
@@ -223,7 +196,6 @@ class MakeDict(Expr):
 class Clause(Node):
     """`for target in iterable if test if test`."""
 
-    __slots__ = ("target", "iterable", "tests", "site")
     target: Target
     iterable: Expr
     tests: list[Expr]
@@ -233,7 +205,6 @@ class Clause(Node):
 class Comprehension(Expr):
     """A list ("list") or dict ("dict") comprehension; `key` is None for a list."""
 
-    __slots__ = ("kind", "key", "element", "clauses")
     kind: str
     key: Expr | None
     element: Expr
@@ -243,7 +214,6 @@ class Comprehension(Expr):
 class FormatText(Expr):
     """An f-string: text and (value, conversion, format) in order."""
 
-    __slots__ = ("parts", "site")
     parts: list[str | tuple[Expr, str | None, Expr | None]]
     site: Site
 
@@ -256,10 +226,6 @@ class FunctionCode(Node):
     `generates` says that there is a `yield` in the body, so that a call gives a generator.
     """
 
-    __slots__ = (
-        "name", "parameters", "defaults", "size", "body", "site", "slot_names", "positional", "rest", "named", "count",
-        "generates",
-    )  # fmt: skip
     name: str
     parameters: list[str]
     defaults: list[Expr | None]
@@ -275,7 +241,6 @@ class FunctionCode(Node):
 
 
 class MakeFunction(Expr):
-    __slots__ = ("code",)
     code: FunctionCode
 
 
@@ -283,11 +248,10 @@ class MakeFunction(Expr):
 
 
 class Target(Node):
-    __slots__ = ()
+    pass
 
 
 class Store(Target):
-    __slots__ = ("depth", "slot", "name", "site")
     depth: int
     slot: int
     name: str
@@ -297,7 +261,6 @@ class Store(Target):
 class Unpack(Target):
     """A list of targets; `star` is the position of the starred one, or None."""
 
-    __slots__ = ("targets", "star", "site")
     targets: list[Target]
     star: int | None
     site: Site
@@ -306,7 +269,6 @@ class Unpack(Target):
 class StoreItem(Target):
     """`container[index] = ...`. `back` is where an updated tensor goes: tensors are values."""
 
-    __slots__ = ("container", "index", "back", "site")
     container: Expr
     index: Expr
     back: Target | None
@@ -314,7 +276,6 @@ class StoreItem(Target):
 
 
 class StoreAttribute(Target):
-    __slots__ = ("value", "name", "site")
     value: Expr
     name: str
     site: Site
@@ -326,7 +287,6 @@ class StoreAttribute(Target):
 class Evaluate(Stmt):
     """An expression statement; `result` says that its value may be the program's."""
 
-    __slots__ = ("value", "result")
     value: Expr
     result: bool
 
@@ -334,7 +294,6 @@ class Evaluate(Stmt):
 class Assign(Stmt):
     """`dtype` is the annotation's, if it names one; `result` as for Evaluate."""
 
-    __slots__ = ("targets", "value", "dtype", "result", "site")
     targets: list[Target]
     value: Expr
     dtype: Any
@@ -345,7 +304,6 @@ class Assign(Stmt):
 class Augment(Stmt):
     """`target op= value`: the container and index of an item are evaluated once."""
 
-    __slots__ = ("target", "symbol", "op", "value", "result", "site")
     target: Target
     symbol: str
     op: Operation
@@ -355,7 +313,6 @@ class Augment(Stmt):
 
 
 class If(Stmt):
-    __slots__ = ("test", "body", "orelse", "site")
     test: Expr
     body: list[Stmt]
     orelse: list[Stmt]
@@ -363,7 +320,6 @@ class If(Stmt):
 
 
 class For(Stmt):
-    __slots__ = ("target", "iterable", "body", "orelse", "site")
     target: Target
     iterable: Expr
     body: list[Stmt]
@@ -372,7 +328,6 @@ class For(Stmt):
 
 
 class While(Stmt):
-    __slots__ = ("test", "body", "orelse", "site")
     test: Expr
     body: list[Stmt]
     orelse: list[Stmt]
@@ -380,15 +335,14 @@ class While(Stmt):
 
 
 class Break(Stmt):
-    __slots__ = ()
+    pass
 
 
 class Continue(Stmt):
-    __slots__ = ()
+    pass
 
 
 class Return(Stmt):
-    __slots__ = ("value", "result")
     value: Expr | None
     result: bool
 
@@ -396,7 +350,6 @@ class Return(Stmt):
 class Yield(Stmt):
     """`yield value`; with `each`, `yield from value`."""
 
-    __slots__ = ("value", "each", "site")
     value: Expr
     each: bool
     site: Site
@@ -405,7 +358,6 @@ class Yield(Stmt):
 class Define(Stmt):
     """`def`, with its decorators applied from the last to the first."""
 
-    __slots__ = ("target", "function", "decorators", "site")
     target: Target
     function: MakeFunction
     decorators: list[Expr]
@@ -415,7 +367,6 @@ class Define(Stmt):
 class DefineClass(Stmt):
     """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots."""
 
-    __slots__ = ("target", "name", "bases", "body", "members", "decorators", "site")
     target: Target
     name: str
     bases: list[Expr]
@@ -428,7 +379,6 @@ class DefineClass(Stmt):
 class Try(Stmt):
     """Each handler is the types it is for (None: all), where the exception goes, its block, and its site."""
 
-    __slots__ = ("body", "handlers", "orelse", "final", "site")
     body: list[Stmt]
     handlers: list[tuple[Expr | None, list[Target], list[Stmt], Site]]
     orelse: list[Stmt]
@@ -437,27 +387,23 @@ class Try(Stmt):
 
 
 class Raise(Stmt):
-    __slots__ = ("value", "site")
     value: Expr
     site: Site
 
 
 class With(Stmt):
-    __slots__ = ("items", "body", "site")
     items: list[tuple[Expr, Target | None, Site]]
     body: list[Stmt]
     site: Site
 
 
 class Assert(Stmt):
-    __slots__ = ("test", "message", "site")
     test: Expr
     message: Expr | None
     site: Site
 
 
 class Delete(Stmt):
-    __slots__ = ("targets",)
     targets: list[Target]
 
 
