@@ -1,11 +1,6 @@
-from __future__ import annotations
-
 import gc
-import os
 import signal
-import threading
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from adiff.engine import tier
@@ -30,24 +25,3 @@ def hears_ctrl_c() -> Iterator[None]:
 def nothing_spent() -> None:
     """Which engine answers in one test is no matter of what others have evaluated."""
     tier.SPENT.clear()
-
-
-@pytest.fixture(params=["main thread", "another thread"])
-def strikes(request: pytest.FixtureRequest) -> Iterator[Callable[[Callable[[], Any]], None]]:
-    """A function of work, which a Ctrl-C ends soon after its beginning, whichever thread the system has picked for it:
-    Python answers in the main one, whose waits nothing ends if that is another."""
-    if not hasattr(signal, "pthread_sigmask"):
-        pytest.skip("signals of POSIX")
-
-    def begin(work: Callable[[], Any]) -> None:
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-        if request.param == "another thread":  # the timer's hears it
-            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-        work()
-
-    def strike(work: Callable[[], Any]) -> None:
-        with pytest.raises(KeyboardInterrupt):
-            begin(work)
-
-    yield strike
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGINT])

@@ -1,7 +1,5 @@
 """The project's own promises: what is installed, what is imported, what the README says."""
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

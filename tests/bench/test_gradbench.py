@@ -4,8 +4,6 @@ The references are the definitions, over NumPy, differentiated by complex steps:
 rounding for analytic f.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

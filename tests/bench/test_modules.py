@@ -1,7 +1,5 @@
 """Every benchmark can be loaded: names that one takes from another are there, though no peer may be."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the command-line tests share: a folder of files a user might have, and the command itself in a process."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty

@@ -5,8 +5,6 @@ what it would see otherwise: arguments, variables, folder, streams; and the stat
 itself reads when it starts cannot be given so (`STARTING`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`batch`: both forms of line, in order, whatever the lines hold."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """`--at` and its like: how the text divides, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`adiff cache` shows, sizes and clears what is kept, and `adiff tape --emit` shows what is compiled."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Each command's answer in each format. The numbers come from calculus by hand, not from adiff."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

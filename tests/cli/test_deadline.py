@@ -1,7 +1,5 @@
 """What ends a command before its work is done: a time limit that nobody hears, and Ctrl-C in an awkward place."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The strict decoder, and its agreement with the Typer application built from the same table."""
 
-from __future__ import annotations
-
 import io
 import os
 import shlex

@@ -1,7 +1,5 @@
 """`adiff derive` in every format, with values, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Values and texts from files: every kind, and every way in which a file can be no good."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Values as text in each format, held against Python's own readers."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

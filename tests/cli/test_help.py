@@ -1,7 +1,5 @@
 """Help, version and completion: complete, true, and quick to load."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

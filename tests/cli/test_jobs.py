@@ -1,7 +1,5 @@
 """`batch --jobs`: what one process answers, answered by several, and what becomes of these."""
 
-from __future__ import annotations
-
 import json
 import os
 import select

@@ -1,7 +1,5 @@
 """`adiff minimize`. Minima are those of Moré, Garbow and Hillstrom (ACM TOMS 7, 1981), or found by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from math import pi, sqrt

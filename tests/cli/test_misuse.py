@@ -1,7 +1,5 @@
 """What users do wrong: the exit status, one diagnostic that helps, and nothing on standard output."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Where results go: files that appear whole or not at all, pipes that close, devices that are full."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """`adiff plot`: what is marked, in the terminal, in files, as numbers, and what it refuses."""
 
-from __future__ import annotations
-
 import math
 import subprocess
 from collections.abc import Callable

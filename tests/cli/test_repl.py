@@ -1,7 +1,5 @@
 """`adiff repl`: what lines leave to one another, its commands, errors, and the prompt at a terminal."""
 
-from __future__ import annotations
-
 import os
 import pty
 import select

@@ -1,7 +1,5 @@
 """`batch -o` and `batch --resume`: what an interrupted run has left, and how the next one goes on."""
 
-from __future__ import annotations
-
 import json
 import resource
 import signal

@@ -1,7 +1,5 @@
 """Tables as input and output: every form, against calculus by hand; and what is wrong with tables."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Tables on a pseudo-terminal, at several widths. The numbers in them come from calculus by hand."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

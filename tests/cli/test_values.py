@@ -1,7 +1,5 @@
 """Kinds of option values."""
 
-from __future__ import annotations
-
 import pytest
 from adiff.cli import values
 

@@ -1,7 +1,5 @@
 """A line divides into words exactly as shlex divides it."""
 
-from __future__ import annotations
-
 import shlex
 
 from adiff.cli.words import divide

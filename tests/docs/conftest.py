@@ -1,7 +1,5 @@
 """The pages' own tools, which live beside the pages."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Every example of README.md and docs/ shows what adiff really answers."""
 
-from __future__ import annotations
-
 import doctest
 from pathlib import Path
 

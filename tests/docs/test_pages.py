@@ -1,7 +1,5 @@
 """The pages hold what the program has: operations, codes, commands, options; and their links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The column of docs/semantics.md that says what adiff gives at singular points, held against what it gives."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

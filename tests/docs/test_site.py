@@ -1,7 +1,5 @@
 """The pages as a site: it builds without a warning, and its links lead to files of the site."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

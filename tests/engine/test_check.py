@@ -1,7 +1,5 @@
 """`check`: which independent estimate judges a gradient, and where none can."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

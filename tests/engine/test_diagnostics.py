@@ -1,7 +1,5 @@
 """Programs that parse and fail later, kept by stage: names, and evaluation. Each has its whole diagnostic beside it."""
 
-from __future__ import annotations
-
 import math
 import os
 from pathlib import Path

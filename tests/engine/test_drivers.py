@@ -1,7 +1,5 @@
 """The drivers against each other and against mpmath: every derivative of a function, found in every way."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Dtypes: strict tensors, weak literals and bindings, float32 programs, complex numbers."""
 
-from __future__ import annotations
-
 import cmath
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Derivatives of float32 values are float32, zeros and those by bare numbers too."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

@@ -1,7 +1,5 @@
 """Python's search for garbage in cycles stays out of what makes many objects that stay, and is as it was afterwards."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Iterator
 from typing import Any

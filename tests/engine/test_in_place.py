@@ -1,7 +1,5 @@
 """Element writes change a tensor in place only where nobody could see it."""
 
-from __future__ import annotations
-
 import os
 import random
 from typing import Any

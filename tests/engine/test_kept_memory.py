@@ -1,7 +1,5 @@
 """Arrays take the memory that others have left: the system need not be asked for it again."""
 
-from __future__ import annotations
-
 import platform
 import subprocess
 import sys

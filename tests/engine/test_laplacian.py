@@ -1,7 +1,5 @@
 """The trace of the Hessian, on both tiers, against calculus by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`import adiff`: light, small, and the only door that the command line uses."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import subprocess

@@ -1,7 +1,5 @@
 """`Program.repeated`: whatever the point, the answer is that of an evaluation as a whole."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

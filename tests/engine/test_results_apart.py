@@ -1,7 +1,5 @@
 """What an evaluation gives is the caller's alone: no array of theirs, and nothing that stays behind in a process."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from typing import Any

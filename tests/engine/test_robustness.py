@@ -1,7 +1,5 @@
 """Programs and calls that could bring an evaluation down, and what they get instead."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Loops over numbers on the tape: their operations take the short way, with the derivatives of the long one."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath as mp

@@ -1,7 +1,5 @@
 """float32 numbers on the tape: rounded as float32 is, and not much slower than float64."""
 
-from __future__ import annotations
-
 import math
 import time
 import warnings

@@ -1,7 +1,5 @@
 """Sparse Hessians: the pattern covers every entry that is not zero, and the entries are the dense Hessian's."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A branch that is not taken adds nothing to derivatives of any order: a zero cotangent stays zero, whatever is swept for."""
 
-from __future__ import annotations
-
 import adiff
 import numpy as np
 import pytest

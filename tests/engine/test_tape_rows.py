@@ -1,7 +1,5 @@
 """The recorded tape as rows: a long one is listed at its ends."""
 
-from __future__ import annotations
-
 import pytest
 from adiff import program
 from adiff.engine import tape_rows

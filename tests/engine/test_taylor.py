@@ -1,7 +1,5 @@
 """Taylor mode against mpmath's, and against nested forward mode where both apply."""
 
-from __future__ import annotations
-
 import math
 import sys
 from unittest import mock

@@ -1,7 +1,5 @@
 """Integers of 32 and 64 bits that wrap around are told."""
 
-from __future__ import annotations
-
 import pytest
 from adiff import program
 

@@ -1,7 +1,5 @@
 """Products and quotients that are 0 by definition where a factor is 0: derivatives of every order, against closed forms."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Derivatives as formulas: as textbooks have them, and the numbers that they give."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Formulas in C compile and agree, in Python run on NumPy and agree, in LaTeX are well formed."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import re

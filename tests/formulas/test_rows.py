@@ -1,7 +1,5 @@
 """The rows as formulas: what `formula` says is the row's value, and derivatives are those of the tape."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

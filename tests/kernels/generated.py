@@ -1,7 +1,5 @@
 """Programs of the numeric core, written by drawing: bounded operations, so that rounding stays small."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """IR as text for people, and what IR is legal as code."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from adiff.engine.kernels.ir import Apply, If, Kernel, Loop, Stmt, Var, defined, inside, operands

@@ -1,15 +1,14 @@
-"""Rows applied to symbols, and the kernels that come of it evaluated by the interpreter."""
-
-from __future__ import annotations
+"""Rows applied to symbols, and the kernels that come of it run as plain Python."""
 
 from typing import Any
 
-import interpreter
+import machine
 import numpy as np
 from adiff.engine.core.dtypes import BOOL, FLOAT64, WEAK_INT
 from adiff.engine.core.state import STATE
 from adiff.engine.core.tensor import OPERATORS, Tensor
 from adiff.engine.kernels.builder import Builder
+from adiff.engine.kernels.emit import emit
 from adiff.engine.kernels.ir import Apply, Kernel, Var, walk
 from adiff.engine.kernels.operations import dead_code, expand
 from adiff.engine.kernels.operations.expand import PRIMITIVE
@@ -64,7 +63,9 @@ class Program:
         verify(kernel)
         for stmt in walk(kernel.body):
             assert stmt.__class__ is not Apply or is_primitive(stmt.row), stmt.row  # type: ignore[attr-defined]
-        return interpreter.run(kernel, self.values)[0]
+        status, found, _ = machine.call(emit(kernel), self.values)
+        assert status == 0
+        return found
 
 
 def is_primitive(row: Any) -> bool:

@@ -1,7 +1,5 @@
 """The tiers on programs by hand: numbers, None, notices and errors, for every command."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`--checkpoint` in kernels: the gradients of the whole loop, in memory that is bounded."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

@@ -1,7 +1,5 @@
 """Which tier runs, and the reason that it gives."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +49,28 @@ def test_the_tape_gives_way_to_a_kernel_that_is_compiled() -> None:
     assert (outcome.engine, outcome.reason) == ("kernel", "the tape had not finished after 0.03 s")
     assert outcome.value == pytest.approx(tape.value, rel=1e-12)
     assert outcome.gradients == pytest.approx(tape.gradients, rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "options"),
+    [
+        ("grad", "while_loop(lambda i, y: i < n, lambda i, y: (i + 1, y * 0.999), (0, x))[1]", {}),
+        ("grad", "fori_loop(0, n, lambda i, y: y * 0.999, x)", {}),
+        ("hessian", LOOP, {}),
+        ("hvp", LOOP, {"vector": {"x": 1.0}}),
+        ("jacobian", LOOP + "\nstack([y, y * y])", {"mode": "reverse"}),
+    ],
+)
+def test_it_gives_way_in_every_command(command: str, text: str, options: dict[str, Any]) -> None:
+    assert chosen(text, LONG_LOOP, command, **options)[0] == "kernel"
+
+
+def test_notices_are_those_of_one_run() -> None:
+    text = "s = 0.0\nfor k in range(n):\n    s += abs(x - k)\ns"
+    outcomes = [adiff.program(text).evaluate("grad", LONG_LOOP, ["x"], engine=engine) for engine in ("auto", "tape")]
+    told = [[(n.code, n.message, n.span.start) for n in outcome.notices if n.span is not None] for outcome in outcomes]
+    assert outcomes[0].engine == "kernel"
+    assert told[0] == told[1] != []
 
 
 def test_the_tape_gives_way_sooner_to_a_kernel_that_is_kept() -> None:

@@ -1,7 +1,5 @@
 """Emitted texts, written by hand, compiled and run: what they may call, and how calls end."""
 
-from __future__ import annotations
-
 import math
 import os
 import re
@@ -12,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff.engine.core.limits import enforced
-from adiff.engine.kernels.compile.rows import RowsEntry
 from adiff.engine.kernels.compile.run import Entry, Failed, Interface, OutOfMemory
 from adiff.engine.ops.registry import ROWS
 from adiff.parser.errors import AdiffError
@@ -113,29 +110,6 @@ def kernel(run, a, b, on, c, s, out, same):
         run(np.ones(6), 1.0, False)
 
 
-def test_memory_keeps_its_content_when_it_grows() -> None:
-    text = """
-def kernel(run, n, total):
-    room = 1
-    a = ints(run, 0, room)
-    for i in range(n):
-        if i == room:
-            room = 2 * room
-            a = ints(run, 0, room)
-        a[i] = i
-    s = 0
-    for i in range(n):
-        s += a[i]
-    few = bools(run, 1, 3)
-    clear(few, 3)
-    total[0] = s if not few[2] else -1
-    return 0
-"""
-    run = entry(text, [INT], [INT], slots=2)
-    for n in (1, 1000, 3):
-        assert run(n)[0] == (n * (n - 1) // 2,)
-
-
 def test_memory_is_limited() -> None:
     text = "def kernel(run, n, r):\n    a = floats(run, 0, n)\n    a[n - 1] = 1.0\n    r[0] = a[n - 1]\n    return 0\n"
     run = entry(text, [INT], [FLOAT], slots=1)
@@ -151,54 +125,6 @@ def test_memory_is_limited() -> None:
     with pytest.raises(OutOfMemory):
         run(1 << 50)
     assert run(1 << 20)[0] == (1.0,)
-
-
-def test_functions_of_the_text_may_fail_and_recurse() -> None:
-    text = """
-def kernel(run, a, n, r):
-    work = floats(run, 0, 4)
-    fill(work, a, 4)
-    r[0] = total(work, n)
-    return 0
-
-
-def fill(x, a, n):
-    for i in range(n):
-        x[i] = a + i
-
-
-def total(x, n):
-    if n > 4:
-        raise OverflowError
-    s = 0.0
-    for i in range(n):
-        if x[i] < 0.0:
-            raise ArithmeticError
-        s += x[i]
-    return s
-"""
-    run = entry(text, [FLOAT, INT], [FLOAT], slots=1)
-    assert run(1.5, 4)[0] == (12.0,)
-    for x, n in ((1.5, 5), (-1.0, 1)):
-        with pytest.raises(Failed):
-            run(x, n)
-
-
-INTEGERS = {
-    "a // b": lambda a, b: a // b,
-    "a % b": lambda a, b: a % b,
-    "int(float(a)) + min(a, b) - max(a, b, 0)": lambda a, b: a + min(a, b) - max(a, b, 0),
-    "((a & b) ^ (a | 5)) + (-a)": lambda a, b: ((a & b) ^ (a | 5)) - a,
-}
-
-
-def test_integers() -> None:
-    results = "".join(f"    if which == {k}:\n        r[0] = {text}\n" for k, text in enumerate(INTEGERS))
-    run = entry(f"def kernel(run, which, a, b, r):\n{results}    return 0\n", [INT] * 3, [INT])
-    for which, exact in enumerate(INTEGERS.values()):
-        for a in (0, 7, -7, 3**30):
-            for b in (3, -3, 40):
-                assert run(which, a, b)[0] == (exact(a, b),), (which, a, b)
 
 
 STATIC = {
@@ -281,40 +207,3 @@ def test_threads_run_one_kernel_at_once() -> None:
     for thread in threads:
         thread.join()
     assert found == wanted
-
-
-def test_rows_of_a_table() -> None:
-    text = """
-def kernel(run, x, v, scale, r, out):
-    if x < 0.0:
-        return 1
-    if x == 0.0:
-        run[FLAGS + 0] = 1
-    r[0] = x * scale
-    for i in range(2):
-        out[i] = v[i] + x
-    return 0
-"""
-    columns = [True, True, False]
-    emitted = Emitted(text, [FLOAT, ("f", (2,)), FLOAT], [FLOAT, ("f", (2,))], flags=1)
-    run = RowsEntry(emitted, compiled(emitted, columns), columns)
-    for rows in (1, 5, 3000):
-        x = np.arange(rows) % 7 - 1.0
-        v = np.arange(2.0 * rows).reshape(rows, 2)
-        (r, out), status, flags = run(rows, x, v, 3.0)
-        good = x >= 0.0
-        assert (status == ~good).all()
-        assert (flags[:, 0] == (x == 0.0)).all()
-        assert (r[good] == 3.0 * x[good]).all()
-        assert (out[good] == v[good] + x[good, None]).all()
-
-
-def test_ctrl_c_stops_rows() -> None:
-    emitted = Emitted(ENDLESS, [FLOAT], [FLOAT])
-    run = RowsEntry(emitted, compiled(emitted, [True]), [True])
-    timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with pytest.raises(KeyboardInterrupt):
-        run(1000, np.ones(1000))
-    timer.join()
-    assert run(2, -np.ones(2))[0][0].tolist() == [-1.0, -1.0]

@@ -1,22 +1,15 @@
 """Forms of rows that need no statement, what is removed from kernels, and `kernel` expressions of rows from outside."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-import interpreter
 import numpy as np
 import pytest
 from adiff.engine.core.dtypes import FLOAT64, WEAK_FLOAT, WEAK_INT
 from adiff.engine.core.operation import elementwise
-from adiff.engine.core.tensor import OPERATORS, Tensor
-from adiff.engine.kernels import ir
-from adiff.engine.kernels.builder import Builder
-from adiff.engine.kernels.ir import Apply, Kernel, Loop, Var, walk
-from adiff.engine.kernels.operations import dead_code, expand
+from adiff.engine.core.tensor import OPERATORS
+from adiff.engine.kernels.ir import Apply, Var
 from adiff.engine.ops.templates import check_template
-from legal import verify
 from symbolic import Program, getitem, setitem
 
 V = np.array([3.0, 1.0, 2.0, 1.0])
@@ -56,60 +49,6 @@ row = OPERATORS
 )  # fmt: skip
 def test_forms(build: Callable[..., Any], paths: bool, expected: list[str]) -> None:
     assert rows_of(build, paths) == expected
-
-
-def test_constants_and_what_is_added_to_zeros() -> None:
-    program = Program()
-    b = program.builder
-    x, g = program.put(V), program.put(2.0)
-    zeros, ones = Tensor(np.zeros(4), FLOAT64), Tensor(np.array([1.0, 2, 3, 4]), FLOAT64)
-    found = [x * ones + zeros, row["add"](x * 2.0, row["index_scatter"](g, shape=(4,), index=1))]
-    assert [stmt.row.name for stmt in b.preamble if stmt.__class__ is Apply] == ["broadcast_to"]  # type: ignore[attr-defined]
-    kernel = Kernel(program.parameters, b.preamble + b.block, [b.operand(x) for x in found], [])
-    expand(kernel)
-    dead_code(kernel)
-    rows = [stmt.row.name for stmt in walk(kernel.body) if stmt.__class__ is Apply]  # type: ignore[attr-defined]
-    assert rows[-1] == "index_add" and "index_update" not in rows  # noqa: PT018
-
-
-def loop_kernel(checked: bool = False) -> tuple[Kernel, Loop]:
-    """A loop that carries a sum, a product that nothing needs, a phi that stays as it is, and puts on two stacks."""
-    b = Builder()
-    x = Var("f", ())
-    s, p, z, k = (Var(kind, (), hint) for kind, hint in (("f", "s"), ("f", "p"), ("f", "z"), ("i", "k")))
-    outs = [Var("f", (), "out") for _ in range(3)]
-    kept, idle = ir.Stack("f"), ir.Stack("f")
-    with b.inside([]) as body:
-        following = (b.sym(s) + b.sym(x)).var
-        product = (b.sym(p) * b.sym(x)).var
-        position = Var("i", ())
-        body += [
-            ir.Put(kept, position, s),
-            ir.Put(idle, position, p),
-            *([ir.Check((b.sym(p) < 1.0).var)] if checked else []),
-        ]
-    carried = [(s, 0.0, following, outs[0]), (p, 1.0, product, outs[1]), (z, 0.0, z, outs[2])]
-    loop = Loop(k, 0, 5, 1, [], True, carried, body, None, position, Var("i", ()), [kept, idle], None)
-    got = Var("f", ())
-    b.block.extend([loop, ir.Get(got, kept, 2)])
-    total = b.sym(outs[0]) + b.sym(got) + b.sym(outs[2])
-    return Kernel([x], b.block, [total.var], []), loop
-
-
-@pytest.mark.parametrize("checked", [False, True])
-def test_dead_code(checked: bool) -> None:
-    kernel, loop = loop_kernel(checked)
-    dead_code(kernel)
-    verify(kernel)
-    assert len(loop.carried) == 3 if checked else [entry[0].name[0] for entry in loop.carried] == ["s", "z"]
-    assert len(loop.stacks) == 1
-    arguments = [0.5] if checked else [2.0]
-    if not checked:
-        assert interpreter.run(kernel, arguments)[0] == [10.0 + 4.0]
-        expand(kernel)
-        loop = next(stmt for stmt in kernel.body if stmt.__class__ is Loop)  # type: ignore[assignment]
-        assert len(loop.carried) == 1  # what stays as it is is not carried
-        assert interpreter.run(kernel, arguments)[0] == [10.0 + 4.0]
 
 
 EXPRESSIONS = ["math.hypot({0}, {1})", "{0} if {0} > 0 else {alpha} * {1}", "gaussian({0}, 1.0) ** 2", "np.rint({1})"]

@@ -1,7 +1,5 @@
 """Generated programs of the numeric core: the tiers agree on values, derivatives, None, notice codes and errors."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 

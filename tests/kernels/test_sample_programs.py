@@ -1,7 +1,5 @@
 """The samples, at the points of the commands in their comments: the tiers agree, or a kernel is declined for a known reason."""
 
-from __future__ import annotations
-
 import argparse
 import ast
 import os

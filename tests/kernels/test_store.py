@@ -1,7 +1,5 @@
 """Kernels that are kept on disk: they load without Numba, and what is not whole is not loaded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

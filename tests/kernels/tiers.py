@@ -1,7 +1,5 @@
 """One program on both tiers: numbers, None, errors and notice codes must be the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

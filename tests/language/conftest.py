@@ -1,7 +1,5 @@
 """Helpers for tests that run programs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

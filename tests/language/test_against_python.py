@@ -3,8 +3,6 @@
 `exec` runs only what this file writes or generates.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

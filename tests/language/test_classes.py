@@ -1,14 +1,9 @@
 """Classes, exceptions and consoles: what Python does not show (test_against_python.py has what it does)."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 from adiff import AdiffError, program
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 MODEL = """
 class Layer:

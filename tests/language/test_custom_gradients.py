@@ -1,15 +1,10 @@
 """Functions with derivatives of the program's own."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
-
+from .conftest import Runner
 
 CUSTOM = "@custom_gradient\ndef twice(x):\n    def rule(upstream):\n        return 2.0 * upstream\n    return x, rule\n"
 

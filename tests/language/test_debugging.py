@@ -1,13 +1,8 @@
 """tf.debugging: what holds passes, what fails says where; and what TensorFlow asks of values."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 X = "x = tf.constant([1.0, 2.0])\n"
 # call -> a call of it that fails, and the end of its message

@@ -1,15 +1,10 @@
 """Derivatives as functions of functions, and control flow: cond, while_loop, scan, map_fn."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
-
+from .conftest import Runner
 
 FUNCTIONAL = {
     "grad": ("grad(lambda x: x ** 3)(2.0)", 12.0),

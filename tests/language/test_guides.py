@@ -1,15 +1,11 @@
 """Patterns of TensorFlow's guides, and what TensorFlow prints for them."""
 
-from __future__ import annotations
-
 import cmath
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 # text -> its value, by closed forms and TensorFlow's documentation
 VALUES = {

@@ -1,7 +1,5 @@
 """Expressions at which automatic differentiation goes wrong elsewhere. `kind` says whether there is one right answer."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Whatever the command line holds, adiff answers or says what is wrong in the user's words: texts are drawn from the grammar,
 programs are mutated, and every function is called with arguments of every kind."""
 
-from __future__ import annotations
-
 import io
 import os
 import random

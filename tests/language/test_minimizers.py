@@ -1,14 +1,11 @@
 """Minimisers inside programs, and packing. Minima are found by hand; Rosenbrock's is 0 at ones."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 ROSENBROCK = """
 import numpy as np

@@ -1,7 +1,5 @@
 """The test functions of Moré, Garbow and Hillstrom: value and gradient at the standard starting point, to 1e-11."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

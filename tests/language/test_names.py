@@ -1,7 +1,5 @@
 """Names that mean nothing here, and what the error advises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from adiff import AdiffError, program

@@ -1,16 +1,11 @@
 """RaggedTensor: what TensorFlow's tests and its guide print, derivatives by hand, and errors."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from adiff.engine.kinds.ragged_functions import constant
 
-from .conftest import plain
-
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner, plain
 
 FOUR = "tf.ragged.constant([[3, 1, 4], [1, 5], [9], [2, 6]])"
 SIX = "tf.ragged.constant([[0, 1, 2, 3], [4], [], [5, 6], [7], [8, 9]])"

@@ -1,7 +1,5 @@
 """The rewrites of program/rewrite.py: the same function, more digits, and nothing else changes."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

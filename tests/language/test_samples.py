@@ -1,7 +1,5 @@
 """Every program in samples/, run by the command line in its own header, against numbers that do not come from adiff."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -3,14 +3,9 @@
 A cell is pasted as it stands; what it must give is what TensorFlow gave in the notebook.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 # text -> what it prints
 PRINTED = {

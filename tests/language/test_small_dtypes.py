@@ -1,14 +1,9 @@
 """Integers of few bits, and float16: NumPy's arithmetic, TensorFlow's strictness."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 DTYPES = "int8 int16 uint8 uint16 uint32 uint64 float16".split()
 FORMULAS = (

@@ -1,13 +1,10 @@
 """SparseTensor, sets and IndexedSlices: what TensorFlow's tests and pages print, derivatives by hand, and errors."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 A = "SparseTensor([[0,0],[1,0],[1,3],[1,4],[3,2],[3,3]], [0,10,13,14,32,33], [5,6])"
 CUBE = "SparseTensor([[0,0,0],[0,1,0],[0,1,3],[1,1,4],[1,3,2],[1,3,3]], [0,10,13,14,32,33], [2,5,6])"

@@ -1,14 +1,11 @@
 """String tensors, against what TensorFlow 2.21 gives (its documentation's examples and its kernel tests)."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 VALUES = {
     "strings.length(['abc', 'héé'])": [3, 5],

@@ -1,14 +1,10 @@
 """GradientTape as programs use it: TensorFlow's contract, row by row of design/semantics.md, and what goes beyond it."""
 
-from __future__ import annotations
-
 import math
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 # --- watching -------------------------------------------------------------------------------------------------------
 

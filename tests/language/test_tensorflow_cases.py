@@ -3,17 +3,14 @@
 dynamic_partition and dynamic_stitch have their cases in tests/ops/test_partition.py.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 CASES = json.loads((Path(__file__).parents[1] / "data" / "tensorflow_tape.json").read_text(encoding="utf-8"))["cases"]
 

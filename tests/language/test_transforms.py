@@ -1,7 +1,5 @@
 """Functions that derive functions, where their arguments or results are not plain floats."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

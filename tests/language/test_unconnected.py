@@ -1,14 +1,8 @@
 """Sources that a target does not depend on: None or zeros, and the notice that says why."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
-
+from .conftest import Runner
 
 BREAKS = {
     "integer cast": ("y = cast(x, int64) * 2", "the cast to int64", "cast(x, int64)"),

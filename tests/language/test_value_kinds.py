@@ -1,14 +1,11 @@
 """TensorArrays, queues and Datasets. The facts named after tests are those of TensorFlow's own, as 2.21 answers them."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 ARRAY = "ta = tf.TensorArray(float64, size=3, clear_after_read=False)\n"
 FIFO = "q = tf.queue.FIFOQueue(10, "

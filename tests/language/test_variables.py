@@ -1,14 +1,9 @@
 """Variables: read under tapes, assigned, and what an optimiser does with them."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 import adiff
 import pytest
 
-if TYPE_CHECKING:
-    from .conftest import Runner
+from .conftest import Runner
 
 
 def test_a_variable_is_watched_when_it_is_read(run: Runner) -> None:

@@ -1,7 +1,5 @@
 """Losses, metrics, regularisers and constraints against their formulas in NumPy, and layers against hand-made ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

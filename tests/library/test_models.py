@@ -1,7 +1,5 @@
 """Models: where their variables are, how they train, and what is said where they are used wrongly."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

@@ -1,7 +1,5 @@
 """Each optimiser's steps against the formulas of its paper and of Keras' documentation, computed in NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recurrent layers, attention and counting metrics against their formulas in NumPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

@@ -1,7 +1,5 @@
 """What fit, evaluate and their callbacks do, against sums in NumPy."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

@@ -3,8 +3,6 @@
 A function takes tensors, one for each array, and returns a tensor; a result that is no scalar is summed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rows under test: their samples, and their derivatives in every way that the engine can find them."""
 
-from __future__ import annotations
-
 import itertools
 import zlib
 from collections.abc import Iterator, Sequence

@@ -5,8 +5,6 @@ some 50 digits wherever the function is analytic; a derivative of ours that shar
 cannot hide behind them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Special functions beside their zeros: to a few units in the last place of the value itself, not of its terms."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

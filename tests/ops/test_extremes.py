@@ -4,8 +4,6 @@ The reference works with as many digits as the extremes span. A result may diffe
 derivative by a part in 10**11; whatever is below the smallest normal number may be anything as small.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import sys

@@ -1,7 +1,5 @@
 """Linear algebra: values against NumPy and SciPy, derivatives against differences and many digits, singular cases."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Parts: partition, stitch and segments, with TensorFlow's documented contract and the true derivatives."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

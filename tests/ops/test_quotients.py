@@ -1,7 +1,5 @@
 """f(x)/x and its derivatives against the integrals that they are, in many digits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import mpmath as mp

@@ -1,7 +1,5 @@
 """Random numbers with a seed: the same each time, of the distribution they are called after."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reductions, scans and order: values against NumPy and SciPy, derivatives exact at the corners, to second order."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

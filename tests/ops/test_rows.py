@@ -1,7 +1,5 @@
 """Every row of the operation table, because it is a row: documented, exact, differentiable in every way."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Sums and slopes of samples, and losses, against NumPy and closed forms."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

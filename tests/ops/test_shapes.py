@@ -1,7 +1,5 @@
 """Rearranging, gathering and creating: values against NumPy, derivatives against differences, errors in words."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Derivatives by parameters as kernels compute them, against mpmath's differences in many digits."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import math

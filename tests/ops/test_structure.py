@@ -1,7 +1,5 @@
 """Indexing and functional updates: values, errors in words, and which of several writers takes the gradient."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

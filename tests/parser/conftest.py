@@ -1,7 +1,5 @@
 """Programs that the language accepts, for every test that needs some."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 ACCEPTED = (Path(__file__).parent / "accepted.txt").read_text(encoding="utf-8").split("-----\n")

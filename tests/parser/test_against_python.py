@@ -1,7 +1,5 @@
 """adiff's tree against Python's own: the same structure, and the same place of every node."""
 
-from __future__ import annotations
-
 import ast
 import os
 import warnings
@@ -18,35 +16,28 @@ from hypothesis import strategies as st
 pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 OPERATORS = {
-    ast.Add: "+",
-    ast.Sub: "-",
-    ast.Mult: "*",
-    ast.Div: "/",
-    ast.FloorDiv: "//",
-    ast.Mod: "%",
-    ast.Pow: "**",
-    ast.MatMult: "@",
-    ast.BitAnd: "&",
-    ast.BitOr: "|",
-    ast.LShift: "<<",
-    ast.RShift: ">>",
-    ast.And: "and",
-    ast.Or: "or",
-    ast.UAdd: "+",
-    ast.USub: "-",
-    ast.Invert: "~",
-    ast.Not: "not",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-}
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
+    ast.BitAnd: "&", ast.BitOr: "|", ast.LShift: "<<", ast.RShift: ">>", ast.And: "and", ast.Or: "or", ast.UAdd: "+", ast.USub: "-",
+    ast.Invert: "~", ast.Not: "not", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
+    ast.In: "in", ast.NotIn: "not in", ast.Is: "is", ast.IsNot: "is not",
+}  # fmt: skip
+# Python's nodes: our name for each, and Python's names of our fields.
+NODES = {
+    "Module": "Module body", "Expr": "ExprStmt value", "Name": "Name id", "UnaryOp": "Unary op operand", "BinOp": "Binary op left right",
+    "BoolOp": "BoolOp op values", "Compare": "Compare left ops comparators", "IfExp": "IfExp test body orelse",
+    "Call": "Call func args keywords", "keyword": "Keyword arg value", "Starred": "Starred value", "Attribute": "Attribute value attr",
+    "Subscript": "Subscript value slice", "Slice": "Slice lower upper step", "List": "List elts", "Tuple": "Tuple elts", "Set": "Set elts",
+    "Dict": "Dict keys values", "ListComp": "ListComp elt generators", "GeneratorExp": "GeneratorExp elt generators",
+    "DictComp": "DictComp key value generators", "comprehension": "Comprehension target iter ifs", "Lambda": "Lambda args body",
+    "Assign": "Assign targets value", "AnnAssign": "AnnAssign target annotation value", "AugAssign": "AugAssign target op value",
+    "If": "If test body orelse", "For": "For target iter body orelse", "While": "While test body orelse", "Break": "Break",
+    "Continue": "Continue", "Pass": "Pass", "Return": "Return value", "With": "With items body",
+    "FunctionDef": "FunctionDef name args body decorator_list returns", "withitem": "WithItem context_expr optional_vars",
+    "Assert": "Assert test msg", "Delete": "Delete targets", "Import": "Import names", "ImportFrom": "ImportFrom module names",
+    "alias": "Alias name asname", "Global": "Global names", "Nonlocal": "Nonlocal names",
+}  # fmt: skip
+# What Python gives no place, or in 3.11 a wrong one.
+PLACELESS = set("Module Comprehension Parameter WithItem FormattedValue FormattedString GeneratorExp Keyword".split())
 
 
 def ours(node: Any) -> Any:
@@ -55,20 +46,9 @@ def ours(node: Any) -> Any:
         return [ours(item) for item in node]
     if not isinstance(node, syntax.Node):
         return (type(node).__name__, repr(node)) if isinstance(node, (int, float, complex)) else node
-    fields = [ours(getattr(node, field)) for field in type(node).__slots__]
-    # What Python gives no place, or in 3.11 a wrong one.
-    placeless = (
-        syntax.Module,
-        syntax.Comprehension,
-        syntax.Parameter,
-        syntax.WithItem,
-        syntax.FormattedValue,
-        syntax.FormattedString,
-        syntax.GeneratorExp,
-        syntax.Keyword,
-    )
-    place = (0, 0) if isinstance(node, placeless) else (node.start, node.end)
-    return (type(node).__name__, *place, *fields)
+    name = type(node).__name__
+    place = (0, 0) if name in PLACELESS else (node.start, node.end)
+    return (name, *place, *[ours(getattr(node, field)) for field in type(node).__slots__])
 
 
 class Theirs:
@@ -82,18 +62,20 @@ class Theirs:
             return [self(item) for item in node]
         if not isinstance(node, ast.AST):
             return node
-        return getattr(self, type(node).__name__)(node)
+        if type(node) in OPERATORS:
+            return OPERATORS[type(node)]
+        kind = type(node).__name__
+        if kind not in NODES:
+            return getattr(self, kind)(node)
+        name, *fields = NODES[kind].split()
+        return self.made(name, node, *[getattr(node, field) for field in fields])
 
     def made(self, name: str, node: Any, *fields: Any) -> Any:
-        start = self.starts[node.lineno - 1] + node.col_offset
-        end = self.starts[node.end_lineno - 1] + node.end_col_offset
-        return (name, start, end, *[self(field) for field in fields])
-
-    def Module(self, node: ast.Module) -> Any:
-        return ("Module", 0, 0, self(node.body))
-
-    def Expr(self, node: ast.Expr) -> Any:
-        return self.made("ExprStmt", node, node.value)
+        place = (0, 0)
+        if name not in PLACELESS:
+            start = self.starts[node.lineno - 1] + node.col_offset
+            place = (start, self.starts[node.end_lineno - 1] + node.end_col_offset)
+        return (name, *place, *[self(field) for field in fields])
 
     def Constant(self, node: ast.Constant) -> Any:
         value: Any = node.value
@@ -107,147 +89,18 @@ class Theirs:
     def JoinedStr(self, node: ast.JoinedStr) -> Any:
         # Python 3.12.0 and 3.12.1 end a format after a nested field with a piece of no text.
         pieces = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
-        parts = [part.value if isinstance(part, ast.Constant) else self(part) for part in pieces]
-        return ("FormattedString", 0, 0, parts)
+        return ("FormattedString", 0, 0, [p.value if isinstance(p, ast.Constant) else self(p) for p in pieces])
 
     def FormattedValue(self, node: ast.FormattedValue) -> Any:
         conversion = None if node.conversion < 0 else chr(node.conversion)
-        # Python 3.11 does not know where in the literal the expression is.
         return ("FormattedValue", 0, 0, self(node.value), conversion, self(node.format_spec))
 
-    def Name(self, node: ast.Name) -> Any:
-        return self.made("Name", node, node.id)
-
-    def UnaryOp(self, node: ast.UnaryOp) -> Any:
-        return self.made("Unary", node, OPERATORS[type(node.op)], node.operand)
-
-    def BinOp(self, node: ast.BinOp) -> Any:
-        return self.made("Binary", node, OPERATORS[type(node.op)], node.left, node.right)
-
-    def BoolOp(self, node: ast.BoolOp) -> Any:
-        return self.made("BoolOp", node, OPERATORS[type(node.op)], node.values)
-
-    def Compare(self, node: ast.Compare) -> Any:
-        return self.made("Compare", node, node.left, [OPERATORS[type(op)] for op in node.ops], node.comparators)
-
-    def IfExp(self, node: ast.IfExp) -> Any:
-        return self.made("IfExp", node, node.test, node.body, node.orelse)
-
-    def Call(self, node: ast.Call) -> Any:
-        return self.made("Call", node, node.func, node.args, node.keywords)
-
-    def keyword(self, node: ast.keyword) -> Any:
-        return ("Keyword", 0, 0, node.arg, self(node.value))
-
-    def Starred(self, node: ast.Starred) -> Any:
-        return self.made("Starred", node, node.value)
-
-    def Attribute(self, node: ast.Attribute) -> Any:
-        return self.made("Attribute", node, node.value, node.attr)
-
-    def Subscript(self, node: ast.Subscript) -> Any:
-        return self.made("Subscript", node, node.value, node.slice)
-
-    def Slice(self, node: ast.Slice) -> Any:
-        return self.made("Slice", node, node.lower, node.upper, node.step)
-
-    def List(self, node: ast.List) -> Any:
-        return self.made("List", node, node.elts)
-
-    def Tuple(self, node: ast.Tuple) -> Any:
-        return self.made("Tuple", node, node.elts)
-
-    def Set(self, node: ast.Set) -> Any:
-        return self.made("Set", node, node.elts)
-
-    def Dict(self, node: ast.Dict) -> Any:
-        return self.made("Dict", node, node.keys, node.values)
-
-    def ListComp(self, node: ast.ListComp) -> Any:
-        return self.made("ListComp", node, node.elt, node.generators)
-
-    def GeneratorExp(self, node: ast.GeneratorExp) -> Any:
-        return ("GeneratorExp", 0, 0, self(node.elt), self(node.generators))
-
-    def DictComp(self, node: ast.DictComp) -> Any:
-        return self.made("DictComp", node, node.key, node.value, node.generators)
-
-    def comprehension(self, node: ast.comprehension) -> Any:
-        return ("Comprehension", 0, 0, self(node.target), self(node.iter), self(node.ifs))
-
-    def parameters(self, node: ast.arguments) -> Any:
+    def arguments(self, node: ast.arguments) -> Any:
         defaults = [None] * (len(node.args) - len(node.defaults)) + [self(default) for default in node.defaults]
         return [
             ("Parameter", 0, 0, argument.arg, default, self(argument.annotation))
             for argument, default in zip(node.args, defaults, strict=True)
         ]
-
-    def Lambda(self, node: ast.Lambda) -> Any:
-        _, start, end = self.made("Lambda", node)
-        return ("Lambda", start, end, self.parameters(node.args), self(node.body))
-
-    def Assign(self, node: ast.Assign) -> Any:
-        return self.made("Assign", node, node.targets, node.value)
-
-    def AnnAssign(self, node: ast.AnnAssign) -> Any:
-        return self.made("AnnAssign", node, node.target, node.annotation, node.value)
-
-    def AugAssign(self, node: ast.AugAssign) -> Any:
-        return self.made("AugAssign", node, node.target, OPERATORS[type(node.op)], node.value)
-
-    def If(self, node: ast.If) -> Any:
-        return self.made("If", node, node.test, node.body, node.orelse)
-
-    def For(self, node: ast.For) -> Any:
-        return self.made("For", node, node.target, node.iter, node.body, node.orelse)
-
-    def While(self, node: ast.While) -> Any:
-        return self.made("While", node, node.test, node.body, node.orelse)
-
-    def Break(self, node: ast.Break) -> Any:
-        return self.made("Break", node)
-
-    def Continue(self, node: ast.Continue) -> Any:
-        return self.made("Continue", node)
-
-    def Pass(self, node: ast.Pass) -> Any:
-        return self.made("Pass", node)
-
-    def Return(self, node: ast.Return) -> Any:
-        return self.made("Return", node, node.value)
-
-    def FunctionDef(self, node: ast.FunctionDef) -> Any:
-        _, start, end = self.made("FunctionDef", node)
-        parameters = self.parameters(node.args)
-        rest = [self(node.body), self(node.decorator_list), self(node.returns)]
-        return ("FunctionDef", start, end, node.name, parameters, *rest)
-
-    def With(self, node: ast.With) -> Any:
-        return self.made("With", node, node.items, node.body)
-
-    def withitem(self, node: ast.withitem) -> Any:
-        return ("WithItem", 0, 0, self(node.context_expr), self(node.optional_vars))
-
-    def Assert(self, node: ast.Assert) -> Any:
-        return self.made("Assert", node, node.test, node.msg)
-
-    def Delete(self, node: ast.Delete) -> Any:
-        return self.made("Delete", node, node.targets)
-
-    def Import(self, node: ast.Import) -> Any:
-        return self.made("Import", node, node.names)
-
-    def ImportFrom(self, node: ast.ImportFrom) -> Any:
-        return self.made("ImportFrom", node, node.module, node.names)
-
-    def alias(self, node: ast.alias) -> Any:
-        return self.made("Alias", node, node.name, node.asname)
-
-    def Global(self, node: ast.Global) -> Any:
-        return self.made("Global", node, node.names)
-
-    def Nonlocal(self, node: ast.Nonlocal) -> Any:
-        return self.made("Nonlocal", node, node.names)
 
 
 def theirs(text: str) -> Any:

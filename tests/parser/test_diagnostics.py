@@ -3,8 +3,6 @@
 UPDATE_SNAPSHOTS=1 writes the texts anew; read what changed before you keep it.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from pathlib import Path

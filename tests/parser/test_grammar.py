@@ -1,7 +1,5 @@
 """grammar.lark itself: no conflicts, and nothing in it that the builder does not know."""
 
-from __future__ import annotations
-
 import keyword
 import re
 from pathlib import Path

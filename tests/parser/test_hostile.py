@@ -1,7 +1,5 @@
 """Any text at all: a tree or an AdiffError, whose rendering is printable."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Line structure: endings, blank lines, comments, tabs, continuation, brackets, one-line forms."""
 
-from __future__ import annotations
-
 import pytest
 from adiff.parser.errors import AdiffError
 from adiff.parser.parse import parse

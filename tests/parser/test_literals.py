@@ -1,7 +1,5 @@
 """Numbers and strings beyond what the comparison with Python covers."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

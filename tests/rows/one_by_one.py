@@ -1,7 +1,5 @@
 """A table against its rows evaluated one by one: values, derivatives, notices and errors must be the same."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import adiff

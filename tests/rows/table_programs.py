@@ -3,8 +3,6 @@
 x and y are floats, n and k integers, v, w and A tensors of a row; kind and side are strings.
 """
 
-from __future__ import annotations
-
 TAPE = "with GradientTape() as t:\n    t.watch(x)\n"
 FAILS_AT_ZERO = "def f(u):\n    assert x != 0\n    return u**3\n"
 

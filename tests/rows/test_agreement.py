@@ -1,7 +1,5 @@
 """A table gives what each of its rows gives alone: values, derivatives, errors and notices, on either engine."""
 
-from __future__ import annotations
-
 import os
 import random
 from typing import Any

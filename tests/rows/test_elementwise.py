@@ -1,7 +1,5 @@
 """Programs of element-wise operations run once on whole columns, and give what each row gives alone."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

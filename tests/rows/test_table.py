@@ -1,7 +1,5 @@
 """`Program.rows`: what is asked of a table, and what comes back."""
 
-from __future__ import annotations
-
 import math
 import time
 from typing import Any
