@@ -7,6 +7,7 @@ from ..core.operands import as_operand, operand_dtype, plain, shape_text, shown
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.registry import OPERATOR_ROWS
+from ..ops.structure import as_dtype
 from .kind import Kind, whole
 
 TYPE_CHECKING = False
@@ -93,9 +94,9 @@ def shapes(shapes: Any, data: Any = None, summarize: Any = None, message: Any = 
 
 
 def of_type(tensor: Any, tf_type: Any, message: Any = None) -> None:
-    found = operand_dtype(as_operand(tensor))
-    if found.strong is not tf_type:
-        raise failed(message, f"the dtype is {found.name}, and not {getattr(tf_type, 'name', tf_type)}")
+    found, asked = operand_dtype(as_operand(tensor)), as_dtype(tf_type)
+    if found.strong is not asked:
+        raise failed(message, f"the dtype is {found.name}, and not {asked.name}")
 
 
 def truth(condition: Any, data: Any = None, summarize: Any = None, message: Any = None) -> None:
