@@ -14,7 +14,7 @@ from ..engine.command import EXPRESSION, Argument, Command, Option
 from . import errors
 from .commands import COMMANDS
 from .decode import arrange, spellings
-from .environment import COMPLETION
+from .environment import COMPLETION, VARIABLES
 from .output import ClosedPipe
 from .request import Request, build, nearest
 
@@ -27,13 +27,8 @@ if TYPE_CHECKING:
 # The exceptions of Typer's parser, which it does not export: all of them derive from this one.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
 
+WIDEST = 17  # the choices of an option that stand in the place of its value
 TAGLINE = "Exact derivatives from the command line."
-VARIABLES = (
-    ("ADIFF_CACHE_DIR", "the folder of what is kept between runs ('adiff cache' shows it)"),
-    ("ADIFF_THREADS", "threads of one command (default: the cores)"),
-    ("COLUMNS", "the width of tables"),
-    ("NO_COLOR, FORCE_COLOR", "no colour, and colour without a terminal"),
-)
 FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --at x=1,y=2', "adiff COMMAND --help")
 
 
@@ -212,12 +207,16 @@ def parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
 
 def option_parameter(option: Option) -> inspect.Parameter:
     flag = option.kind == "flag"
-    metavar = "|".join(option.choices) if option.choices else option.metavar
+    metavar, says = option.metavar, option.help
+    if option.choices and len("|".join(option.choices)) <= WIDEST:
+        metavar = "|".join(option.choices)
+    elif not all(choice in says for choice in option.choices):  # a choice that is cut across lines is none
+        says += f" One of {', '.join(option.choices)}."
     default = typer.Option(
         False if flag else None,
         *option.names,
         metavar=None if flag else metavar,
-        help=escaped(option.help),
+        help=escaped(says),
         show_default=False,
         rich_help_panel=option.panel,
         autocompletion=completer(option),

@@ -10,6 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, MutableMapping
     from typing import TextIO
 
+VARIABLES = (
+    ("ADIFF_CACHE_DIR", "the folder of what is kept between runs"),
+    ("ADIFF_THREADS", "threads of one command (default: the cores)"),
+    ("ADIFF_FORMAT, ...", "defaults of options; 'adiff config' lists them"),
+    ("COLUMNS", "the width of tables"),
+    ("NO_COLOR, FORCE_COLOR", "no colour, and colour without a terminal"),
+)
 COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion script calls
 
 

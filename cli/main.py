@@ -8,13 +8,14 @@ import time
 
 from .. import __version__
 from ..parser.errors import AdiffError
+from . import config
 from .commands import COMMANDS
 from .decode import decode, text_given
 from .diagnostics import error_text, report_engine, report_notices
 from .environment import COMPLETION, Environment
 from .errors import FAULT, from_exception, usage
 from .evaluate import answer
-from .formats import pieces, style_of
+from .formats import BINARY, pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
 from .output import ClosedPipe, Output
@@ -85,6 +86,7 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
         if isinstance(understood, int):
             return understood
         request = understood
+    config.apply(request, environment.variables)
     resumed = request.options.get("resume")
     if resumed is not None and request.options.setdefault("output", resumed) != resumed:
         raise usage("two files to write to: those of --resume and of -o", "--resume FILE writes to FILE")
@@ -129,12 +131,12 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
     if style.format not in ("json", "ndjson"):  # whose object holds the notices
         report_notices(result, request, environment)
     start = time.perf_counter()
-    if style.format in ("npy", "npz") and not result.written:
+    text = ""
+    if style.format in BINARY and not result.written:
         from .formats import arrays
 
-        output.write_bytes(arrays.content(result, request.text("output"), style.format))
-        return
-    text = ""
+        arrays.write(request, result, output, style)
+        result.written = True
     for piece in pieces(request, result, style):
         text += piece
         if len(text) > HELD:

@@ -126,14 +126,10 @@ CHECKPOINT = Option(
     "Most memory for the states of a long loop, as in 500M: what does not fit is computed again.",
     page="[long loops](#long-loops)",
 )  # fmt: skip
+JOBS = Option("--jobs", "processes", "N", COMPUTING, "Answer lines in N processes, 1 to 256 (default 1).")
 GRAPH = Option(
-    "--graph",
-    "choice",
-    "LANGUAGE",
-    OUTPUT,
-    "Write the tape as a graph instead of rows.",
-    choices=("dot", "mermaid", "svg"),
-)
+    "--graph", "choice", "LANGUAGE", OUTPUT, "Write the tape as a graph instead of rows.", choices=("dot", "mermaid", "svg")
+)  # fmt: skip
 
 BY_ROW = (
     Option(

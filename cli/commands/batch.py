@@ -12,6 +12,7 @@ from ...engine.command import (
     COMPUTING,
     ENGINE,
     EVALUATE,
+    JOBS,
     KINKS,
     OUTPUT,
     Argument,
@@ -149,7 +150,7 @@ COMMAND = Command(
     (
         KINKS, ENGINE, *COMPUTED, CHECKPOINT,
         Option("--fail-fast", "flag", "", COMPUTING, "Stop at the first line that fails."),
-        Option("--jobs", "processes", "N", COMPUTING, "Answer lines in N processes, 1 to 256 (default 1)."),
+        JOBS,
         Option(
             "--resume", "text", "FILE", OUTPUT,
             "Go on after the records that an interrupted run left in FILE (default: begin it).",

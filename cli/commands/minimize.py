@@ -207,7 +207,7 @@ COMMAND = Command(
     (
         'adiff minimize "(1 - x)**2 + 100*(y - x**2)**2" --start x=-1.2,y=1',
         'adiff minimize "x**2 + y**2" --start x=1,y=1 --subject-to "x + y >= 1"',
-        'adiff minimize "sum((v - a)**2)" --start v=[0,0] --at a=[1,2] --bounds v=0:1 --trace',
+        'adiff minimize "sum((v-a)**2)" --start v=[0,0] --at a=2 --bounds v=0:1 --trace',
     ),
     (
         *EVALUATED, CHECKPOINT,

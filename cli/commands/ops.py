@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...engine.command import UNDERSTAND, Argument, Command
+from ...engine.command import INPUTS, UNDERSTAND, Argument, Command, Option
 from ...parser.errors import AdiffError
+from ..errors import bad_value
 from ..formats.numbers import value_text
 from ..request import nearest
 from ..result import Result
@@ -28,7 +29,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     rows = operations()
     name = request.arguments.get("name")
     if name is None:
-        return listing(rows)
+        return listing(chosen(rows, request))
     bare = name.rpartition(".")[2]  # 'np.sin' and 'tf.math.sin' are asked for as 'sin' where they are not listed
     for wanted in (name, bare):
         for row in rows:
@@ -36,6 +37,24 @@ def answer(request: Request, environment: Environment, output: Output, style: St
                 return detail(row)
     known = [known for row in rows for known in (row.name, *row.aliases)]
     raise AdiffError("E0203", f"unknown operation {name!r}", hint=nearest(bare, known) or "adiff ops lists them")
+
+
+def chosen(rows: list[OperationInfo], request: Request) -> list[OperationInfo]:
+    """The operations of `--family` that have all words of `--search` in their names, family or description."""
+    family, words = request.text("family"), request.text("search").lower().split()
+    families = dict.fromkeys(row.family for row in rows)
+    if family and family not in families:
+        raise bad_value("--family", f"no family is named {family!r}", nearest(family, families) or ", ".join(families))
+    found = []
+    for row in rows:
+        text = " ".join((row.name, *row.aliases, row.family, row.doc)).lower()
+        if family in ("", row.family) and all(word in text for word in words):
+            found.append(row)
+    if not found:
+        raise AdiffError(
+            "E0203", f"no operation has {' and '.join(map(repr, words))}", hint="adiff ops lists all of them"
+        )
+    return found
 
 
 def listing(rows: list[OperationInfo]) -> Result:
@@ -115,6 +134,9 @@ def draw(drawing: Any, result: Result) -> None:
 
 COMMAND = Command(
     "ops", UNDERSTAND, "The operations: signature, dtypes, derivative, singular points, example.",
-    ("adiff ops", "adiff ops sin", "adiff ops --json"),
-    (), (Argument("name", "NAME", "One operation in detail.", False),), answer=answer, draw=draw,
+    ("adiff ops", "adiff ops sin", 'adiff ops --search "log sum"', "adiff ops --family special"),
+    (
+        Option("--search", "text", "WORDS", INPUTS, "Those that have all these words in their names or descriptions."),
+        Option("--family", "text", "NAME", INPUTS, "Those of one family."),
+    ), (Argument("name", "NAME", "One operation in detail.", False),), answer=answer, draw=draw,
 )  # fmt: skip

@@ -19,16 +19,12 @@ if TYPE_CHECKING:
 
 # What the name of an output asks for, and others that say what no text is.
 FORMS = {
-    ".json": "json",
-    ".ndjson": "ndjson",
-    ".jsonl": "ndjson",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".npy": "npy",
-    ".npz": "npz",
-}
+    ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".npz": "npz",
+    ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
+}  # fmt: skip
+BINARY = ("npy", "npz", "parquet", "arrow")
 OTHERS = (
-    ".parquet", ".arrow", ".feather", ".xlsx", ".h5", ".hdf5", ".mat", ".pkl", ".gz", ".zst", ".zip", ".png", ".jpg", ".svg", ".pdf",
+    ".xlsx", ".h5", ".hdf5", ".mat", ".pkl", ".gz", ".zst", ".zip", ".png", ".jpg", ".svg", ".pdf",
 )  # fmt: skip
 
 
@@ -66,8 +62,11 @@ def of_name(request: Request) -> str:
     ending = splitext(path)[1].lower()
     form = FORMS.get(ending, "")
     evaluates = command.compute is not None
-    if (evaluates and ending in OTHERS) or (not evaluates and form in ("npy", "npz")):
-        raise errors.unwritable(path, f"'adiff {command.name}' writes no {ending} file; --format says what else it is")
+    if (evaluates and ending in OTHERS) or (not evaluates and form in BINARY):
+        known = ", ".join(end for end, kind in FORMS.items() if evaluates or kind not in BINARY)
+        raise errors.unwritable(
+            path, f"'adiff {command.name}' writes no {ending} file, but {known}; --format says what else it is"
+        )
     return form
 
 

@@ -1,15 +1,38 @@
-"""Results as files of NumPy: `.npy` of one array, `.npz` of all of them by the names that they have as columns."""
+"""Results as files of NumPy: `.npy` of one array, `.npz` of all of them by the names that they have as columns; and as a table
+of Parquet or Arrow, of the columns that CSV has."""
 
 from __future__ import annotations
 
 from .. import errors
-from .numbers import plain
+from .delimited import field
+from .numbers import entries, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..output import Output
+    from ..request import Request
     from ..result import Result
+    from . import Style
+
+
+def write(request: Request, result: Result, output: Output, style: Style) -> None:
+    """Write the file. Raises AdiffError E0713 where it cannot hold the result."""
+    if style.format in ("npy", "npz"):
+        output.write_bytes(content(result, request.text("output"), style.format))
+        return
+    from ..tables.write import Arrow
+
+    if result.header:
+        found = list(zip(result.header, zip(*result.rows)))
+    else:
+        flat = ((name, entry) for name, value in result.columns for entry in entries(value))
+        found = [(".".join([name, *map(str, path)]), (scalar,)) for name, (path, scalar, _) in flat]
+    kept = [[x if x is None or isinstance(x, str | int | float) else field(x) for x in column] for _, column in found]
+    table = Arrow(output, style, request.command, style.format)
+    table.write([name for name, _ in found], kept, [None] * len(found))
+    table.finish()
 
 
 def content(result: Result, path: str, form: str) -> bytes:

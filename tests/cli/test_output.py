@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from pyarrow import feather, parquet
 
 Completed = subprocess.CompletedProcess[str]
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
@@ -37,6 +38,10 @@ def test_the_name_says_the_form(adiff: Callable[..., Completed], folder: Path) -
     assert written("g.csv", *line) == b"value,d_x.0,d_x.1,d_y\n15.0,6.0,12.0,5.0\n"
     assert written("g.ndjson", "batch", "lines.txt", "-q").count(b"\n") == 4
     assert written("g.txt", *line, "--wrt", "y") == b"5.0\n"
+    for name in ("g.parquet", "g.feather"):
+        written(name, *line)
+        table = parquet.read_table(folder / name) if name == "g.parquet" else feather.read_table(folder / name)
+        assert table.to_pylist() == [{"value": 15.0, "d_x.0": 6.0, "d_x.1": 12.0, "d_y": 5.0}]
     written("g.npz", *line)
     assert {name: x.tolist() for name, x in numpy.load(folder / "g.npz").items()} == {
         "value": 15,
@@ -48,7 +53,7 @@ def test_the_name_says_the_form(adiff: Callable[..., Completed], folder: Path) -
     written("v.npy", "value", "eye(2)")
     assert numpy.load(folder / "v.npy").tolist() == [[1, 0], [0, 1]]
     for name, *refused in (
-        ("g.npy", *line), ("g.parquet", *line), ("g.npz", "value", "'text'"), ("g.npy", "batch", "lines.txt"),
+        ("g.npy", *line), ("g.xlsx", *line), ("g.npz", "value", "'text'"), ("g.npy", "batch", "lines.txt"),
         ("g.npy", "grad", "y + stop_gradient(x)", "--at", "x=1,y=1", "--wrt", "x"),
     ):  # fmt: skip
         done = adiff(*refused, "-o", name)

@@ -1,0 +1,43 @@
+"""`config`: the defaults of options that hold, and where each comes from."""
+
+from __future__ import annotations
+
+from ...engine.command import UNDERSTAND, Command
+from ..config import OPTIONS, OWN, location, settings
+from ..result import Result
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..formats import Style
+    from ..output import Output
+    from ..request import Request
+
+
+def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+    """Each setting with its value, None where the command decides, and the place that says so."""
+    found = settings(environment.variables)
+    keys = (*OPTIONS, *OWN)
+    values = {key.replace("_", "-"): found.get(key, (None, "default")) for key in keys}
+    path = location(environment.variables)
+    result = Result(
+        {"file": path, "settings": {key: {"value": x, "from": place} for key, (x, place) in values.items()}}
+    )
+    result.header = ("setting", "value", "from")
+    result.rows = [(key, x, place) for key, (x, place) in values.items()]
+    return result
+
+
+def draw(drawing: object, result: Result) -> None:
+    """The table, under the place of the file."""
+    drawing.remark(f"defaults in {result.document['file']}, and in ADIFF_* variables")  # type: ignore[attr-defined]
+    drawing.canvas.table(  # type: ignore[attr-defined]
+        result.header,
+        lambda width: [tuple(drawing.cell(x) for x in row) for row in result.rows],  # type: ignore[attr-defined]
+    )
+
+
+COMMAND = Command(
+    "config", UNDERSTAND, "The defaults of options that hold, and what sets them: the file config.toml and ADIFF_* variables.",
+    ("adiff config", "adiff config --json"), (), (), answer=answer, draw=draw,
+)  # fmt: skip

@@ -1,0 +1,142 @@
+"""Defaults of options: `ADIFF_*` variables, and the user's file config.toml. A command line goes before the variables, and
+these before the file."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from ..engine import command
+from ..parser.errors import AdiffError
+from . import errors
+from .commands import COMMANDS
+from .request import nearest
+from .values import convert
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .request import Request
+
+# The options that may have a default, and variables of the engine's own.
+OPTIONS = {
+    option.key: option
+    for option in (
+        *(option for option in command.SHOWN if option.key in ("format", "precision", "color", "quiet", "verbose")),
+        command.ENGINE, command.KINKS, command.DTYPE, command.MAX_STEPS, command.MAX_MEMORY, command.TIMEOUT,
+        command.CHECKPOINT, command.JOBS,
+    )
+}  # fmt: skip
+OWN = ("cache_dir", "threads")
+TRUTHS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def location(variables: Mapping[str, str]) -> str:
+    """Where the file is, if there is one."""
+    if sys.platform == "win32":
+        return os.path.join(variables.get("APPDATA", ""), "adiff", "config.toml")
+    parent = variables.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(parent):  # which XDG asks to ignore
+        parent = os.path.join(variables.get("HOME") or os.path.expanduser("~"), ".config")
+    return os.path.join(parent, "adiff", "config.toml")
+
+
+def settings(variables: Mapping[str, str]) -> dict[str, tuple[object, str]]:
+    """The value of each setting that is set, and where. Raises AdiffError E0712 with the line of the file, or E0812."""
+    found = from_file(location(variables))
+    for key in (*OPTIONS, *OWN):
+        name = "ADIFF_" + key.upper()
+        if text := variables.get(name):
+            try:
+                found[key] = value_of(key, text), name
+            except ValueError as error:
+                raise errors.bad_value(name, str(error), hint_of(key, text)) from None
+    return found
+
+
+def from_file(path: str) -> dict[str, tuple[object, str]]:
+    """The settings of the file, none where there is no file."""
+    try:
+        with open(path, "rb") as file:
+            content = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise errors.unreadable(path, errors.reason(error)) from None
+    import re
+    import tomllib
+
+    from ..parser.source import Source, Span
+    from .files import decode_text
+
+    source = Source(decode_text(path, content), path)
+
+    def wrong(start: int, size: int, message: str, hint: str | None) -> AdiffError:
+        return AdiffError("E0712", message, Span(source, start, start + size), hint)
+
+    try:
+        table = tomllib.loads(source.text)
+    except tomllib.TOMLDecodeError as error:
+        said, _, place = str(error).partition(" (at ")
+        numbers = [int(digits) for digits in re.findall(r"\d+", place)] or [len(source.line_starts()), 1]
+        start = min(source.line_starts()[numbers[0] - 1] + numbers[1] - 1, max(len(source.text.rstrip()) - 1, 0))
+        hint = 'a line is KEY = VALUE, with text in quotes: engine = "tape"'
+        raise wrong(start, 1, f"not TOML: {said[:1].lower()}{said[1:]}", hint) from None
+    found: dict[str, tuple[object, str]] = {}
+    for name, value in table.items():
+        key = name.replace("-", "_")
+        at = re.search(rf"^[ \t]*\[?[ \t]*[\"']?({re.escape(name)})\b", source.text, re.M)
+        start = at.start(1) if at else 0
+        if key not in (*OPTIONS, *OWN):
+            hint = nearest(key, [*OPTIONS, *OWN]) or "'adiff config' lists the settings"
+            raise wrong(start, len(name), f"no setting is named {name!r}", hint.replace("_", "-"))
+        line = source.position(start)[0]
+        try:
+            found[key] = value_of(key, value), f"{path}:{line}"
+        except ValueError as error:
+            raise wrong(start, len(source.line(line).strip()), f"{name}: {error}", hint_of(key, value)) from None
+    return found
+
+
+def value_of(key: str, given: object) -> object:
+    """The value of a setting, from a text or what TOML has. Raises ValueError with the words for the user."""
+    option = OPTIONS.get(key)
+    if not isinstance(given, str | int | float):
+        raise ValueError("the value is no text, number, true or false")
+    if option is not None and option.kind == "flag":
+        truth = TRUTHS.get(str(given).lower())
+        if truth is None:
+            raise ValueError(f"{given!r} is not true or false")
+        return truth
+    if isinstance(given, bool):
+        raise ValueError(f"{str(given).lower()} is no value of it")
+    if key == "threads" and not (str(given).isdecimal() and int(given)):
+        raise ValueError(f"{given!r} is not a number of threads")
+    return convert(option, str(given)) if option is not None else os.path.expanduser(str(given))
+
+
+def hint_of(key: str, given: object) -> str | None:
+    """What may have been meant."""
+    option = OPTIONS.get(key)
+    if option is not None and option.choices:
+        return nearest(str(given), option.choices)
+    return f"write {key.replace('_', '-')} = true" if option is not None and option.kind == "flag" else None
+
+
+def apply(request: Request, variables: Mapping[str, str]) -> None:
+    """Give a request the options that it does not have and its command takes. A name after -o goes before a format."""
+    if request.command in ("config", "doctor"):  # which tell of them, and of what is wrong there
+        return
+    for key, (value, place) in settings(variables).items():
+        if key in OWN:
+            if not place.startswith("ADIFF_"):
+                os.environ.setdefault("ADIFF_" + key.upper(), str(value))
+            continue
+        option = COMMANDS[request.command].option(key)
+        fits = option is not None and (not option.choices or value in option.choices)
+        if fits and value is not False and not (key == "format" and request.flag("output")):
+            request.options.setdefault(key, value)
+
+
+__all__ = ["apply", "location", "settings"]
