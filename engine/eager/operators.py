@@ -7,7 +7,7 @@ from ..core.dispatch import apply, apply_scalar
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.following import CONDITION, path_ends
-from ..core.operands import as_operand, counted, describe
+from ..core.operands import as_operand, counted, describe, plain
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
 from ..kinds.access import hashable
@@ -210,8 +210,8 @@ def contains(container: Any, x: Any) -> bool:
     if cls is range:
         return (x.value if x.__class__ is Tensor and x.shape == () else x) in container
     if cls is Tensor:
-        value = container.value == (x.value if x.__class__ is Tensor else x)
-        return bool(value.any()) if hasattr(value, "any") else bool(value)
+        found = plain(compare(OPERATOR_ROWS["=="], "==", container, x))
+        return bool(found.any()) if hasattr(found, "any") else bool(found)
     if cls in SEQUENCES:
         return any(equal(item, x) for item in container)
     if hasattr(container, "contains"):

@@ -63,6 +63,7 @@ sum(box.y) + sum(kept)
 ERRORS = [
     ("E0301", "TypeError InvalidArgumentError Exception", "ones(2, dtype=float32) + ones(2, dtype=float64)"),
     ("E0302", "ValueError InvalidArgumentError", "ones(2) + ones(3)"),
+    ("E0302", "ValueError InvalidArgumentError", "ones((1, 2)) in zeros(0)"),
     ("E0304", "TypeError", "len(3)"),
     ("E0401", "ValueError", "[1].index(2)"),
     ("E0413", "StopIteration", "next(iter([]))"),
