@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .program.core import CoreProgram
 
 # Seconds that a kernel takes to be ready: kept from an earlier run, and compiled.
-READY_KEPT, READY_COMPILED = 0.03, 0.4
+READY_KEPT, READY_COMPILED = 0.01, 0.3
 # Seconds that the tape has spent in this process, by program and command: more evaluations of it will come.
 SPENT: dict[tuple[str, str], float] = {}
 MOST_PROGRAMS = 1_000

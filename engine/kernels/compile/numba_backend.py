@@ -26,7 +26,7 @@ from numba.core.typeinfer import TypeInferer
 from numba.core.typing.templates import fold_arguments, signature
 
 from ...ops.kernel_functions import helper
-from .load import EXTERNALS, Code, machine
+from .load import EXTERNALS, Code
 from .numba_target import Callee, target, types
 from .numba_types import INTRINSICS, MATH, MEMORIES, NP, NUMBERS, RECORD, add_room, external
 from .record import ENTRY, FAILED, FLAGS, first_slot
@@ -257,8 +257,12 @@ def argument(context: Any, builder: Any, kind: Any, word: Any, start: Any) -> An
 @cache
 def target_machine() -> Any:
     """This machine, with all that it can do."""
-    features = binding.get_host_cpu_features().flatten()
-    return machine(cpu=binding.get_host_cpu_name(), features=features, opt=3, reloc="default", codemodel="jitdefault")
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=binding.get_host_cpu_name(), features=binding.get_host_cpu_features().flatten(), opt=3, reloc="default",
+        codemodel="jitdefault", jit=True,
+    )  # fmt: skip
 
 
 def object_code(module: Any, ordered: bool) -> bytes:

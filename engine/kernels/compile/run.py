@@ -109,9 +109,9 @@ class Entry:
     of a table (rows.py)."""
 
     def __init__(self, interface: Any, code: Code, columns: Sequence[bool] | None = None) -> None:
-        address, self.library = load.load(code)
+        self.library = load.load(code)
         self.interface = interface
-        self.function: Any = FUNCTION(address)
+        self.function: Any = FUNCTION(self.library.address)
         self.frames: list[Frame] = []
         self.constants = [elements_of(x) for x in interface.constants]
         parameters, results = interface.parameters, interface.results
