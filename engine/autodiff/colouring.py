@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .pattern_loops import WORD, colour_greedily, distances, read_off
-
 if TYPE_CHECKING:
     from typing import Any
 
-    from .symmetric import SymmetricPattern
+    from .sparsity import SymmetricPattern
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -28,15 +26,8 @@ MOST_DIAGONALS = 16
 
 def star_colouring(pattern: SymmetricPattern) -> Ids:
     """A colour 0, 1, ... for each column."""
-    if not pattern.most:
-        return np.zeros(pattern.n, dtype=np.int64)
     period = cycle(pattern)
-    if period:
-        colours = np.empty(pattern.n, dtype=np.int64)
-        for colour in range(period):
-            colours[colour::period] = colour
-        return colours
-    return greedy(pattern)
+    return np.arange(pattern.n) % period if period else greedy(pattern)
 
 
 def cycle(pattern: SymmetricPattern) -> int:
@@ -45,44 +36,55 @@ def cycle(pattern: SymmetricPattern) -> int:
 
     Columns i and i + k d have a colour; they meet where two diagonals of the pattern are k d apart.
     """
-    met = np.zeros(pattern.n, dtype=np.int64)
-    found = np.empty(MOST_DIAGONALS + 1, dtype=np.int64)
-    rows, columns = pattern.rows, pattern.columns
-    (count,) = pattern.run(distances, rows.size, rows, columns, MOST_DIAGONALS, met, found)
-    if count > MOST_DIAGONALS:
+    if not pattern.rows.size:
+        return 1
+    period = int(np.bincount(pattern.rows[pattern.rows != pattern.columns], minlength=1).max()) + 1
+    distances = np.flatnonzero(np.bincount(np.abs(pattern.rows - pattern.columns)))
+    if distances.size > MOST_DIAGONALS:
         return 0
-    found = found[:count]
-    diagonals = np.unique(np.concatenate((-found, found, [0])))
+    diagonals = np.unique(np.concatenate((-distances, distances, [0])))
     apart = np.unique(np.abs(diagonals[:, None] - diagonals))
-    period = pattern.most + 1
     return 0 if (apart[1:] % period == 0).any() else period
 
 
 def greedy(pattern: SymmetricPattern) -> Ids:
     """Vertices by falling number of neighbours; each gets the least colour that its neighbourhood allows."""
-    n, starts = pattern.n, pattern.starts
-    # Short numbers are put in order quickly.
-    fewer = (pattern.most - np.diff(starts)).astype(np.uint16 if pattern.most < 2**16 else np.int64)
-    order = np.argsort(fewer, kind="stable")
-    words = 1
-    while True:
-        colours, seen = np.full(n, -1, dtype=np.int64), np.zeros(n * words, dtype=np.int64)
-        (done,) = pattern.run(colour_greedily, n, starts, pattern.neighbours, order, words, WORD, colours, seen)
-        if done:
-            return colours
-        words *= 4
+    apart = pattern.rows != pattern.columns
+    neighbours = pattern.columns[apart].tolist()
+    degrees = np.bincount(pattern.rows[apart], minlength=pattern.n)
+    starts = np.concatenate(([0], np.cumsum(degrees))).tolist()
+    colours = [-1] * pattern.n
+    # The colours of the neighbours of a vertex, as bits: what a path through it may not repeat.
+    seen = [0] * pattern.n
+    for v in np.argsort(-degrees, kind="stable").tolist():
+        forbidden = 0
+        around = neighbours[starts[v] : starts[v + 1]]
+        for w in around:
+            # Through a neighbour without a colour no other may have this one; through one with a colour, only a vertex of
+            # a lower colour than its own is in the way.
+            if colours[w] < 0:
+                forbidden |= seen[w]
+            else:
+                bit = 1 << colours[w]
+                forbidden |= bit | seen[w] & (bit - 1)
+        bit = ~forbidden & (forbidden + 1)
+        colours[v] = bit.bit_length() - 1
+        for w in around:
+            seen[w] |= bit
+    return np.array(colours)
 
 
-def recovered(pattern: SymmetricPattern, colours: Ids, products: Floats) -> tuple[Ids, Floats]:
-    """The entries of both triangles, in order, from the products, of shape (colours, n): their places (row and column),
-    of shape (entries, 2), and their values."""
-    n = pattern.n
-    indices, values = np.empty((pattern.entries, 2), dtype=np.int64), np.empty(pattern.entries)
-    pattern.run(
-        read_off, n, pattern.starts, pattern.neighbours, pattern.diagonal, colours, products.reshape(-1),
-        np.zeros(len(products), dtype=np.int64), np.empty(n, dtype=np.int64), indices.reshape(-1), values,
-    )  # fmt: skip
-    return indices, values
+def recovered(pattern: SymmetricPattern, colours: Ids, products: Floats) -> Floats:
+    """The values of the entries, in order, from the products, of shape (colours, n)."""
+    # Both of an entry and its double are read where the upper one is: in its row if it is alone there in its colour, else
+    # in its column.
+    used = len(products)
+    meeting = np.bincount(pattern.rows * used + colours[pattern.columns], minlength=used * pattern.n)
+    rows, columns = np.minimum(pattern.rows, pattern.columns), np.maximum(pattern.rows, pattern.columns)
+    alone = meeting[rows * used + colours[columns]] == 1
+    rows, columns = np.where(alone, rows, columns), np.where(alone, columns, rows)
+    found: Floats = products.reshape(-1)[colours[columns] * pattern.n + rows]
+    return found + 0.0
 
 
 __all__ = ["recovered", "star_colouring"]

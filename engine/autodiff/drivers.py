@@ -447,18 +447,11 @@ def recorded_twice(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Tape, l
     return inner, tensors, y
 
 
-def gradient_on_tape(
-    f: Function, xs: Sequence[Any], outer: Tape, look: Callable[[Tape, list[Tensor], Any], None] | None = None
-) -> tuple[Any, list[Tensor], list[Any]]:
-    """The value, the inputs and the gradients of a scalar function, with the gradient itself recorded on `outer`.
-
-    `look` sees the tape of the function before the sweep takes it apart.
-    """
+def gradient_on_tape(f: Function, xs: Sequence[Any], outer: Tape) -> tuple[Any, list[Tensor], list[Any]]:
+    """The value, the inputs and the gradients of a scalar function, with the gradient itself recorded on `outer`."""
     inner, tensors, y = recorded_twice(f, xs, outer)
     y = as_operand(y)
     seed = scalar_seed(y, "a Hessian")
-    if look is not None:
-        look(inner, tensors, y)
     RECORDERS.append(outer)
     try:
         with several_directions():

@@ -10,19 +10,18 @@ from ...parser.errors import AdiffError
 from ..core.dtypes import FLOAT64
 from ..core.following import follows
 from ..core.operands import plain
-from ..core.tensor import Tensor, count, shape_of
+from ..core.tensor import Tensor, count
 from .colouring import recovered, star_colouring
 from .drivers import basis, blocks_by_row, gradient_on_tape, strip, without_notices
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from .drivers import Function
-    from .pattern_loops import Runner
-    from .symmetric import SymmetricPattern
+    from .sparsity import SymmetricPattern
     from .tape import Partials
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
@@ -38,41 +37,32 @@ class SparseHessian:
 
     __slots__ = ("above", "colours", "indices", "n", "values")
 
-    def __init__(self, n: int, indices: Ids, values: Floats, above: int, colours: int) -> None:
-        self.n = n
-        self.indices = indices
+    def __init__(self, pattern: SymmetricPattern, values: Floats, colours: int) -> None:
+        self.n = pattern.n
+        self.indices = np.stack((pattern.rows, pattern.columns), axis=1)
         self.values = values
-        self.above = above
+        self.above = int(np.count_nonzero(pattern.rows <= pattern.columns))
         self.colours = colours
 
     def block(self, rows: slice, columns: slice) -> tuple[Ids, Floats]:
         """The entries of a block, in order: their places in it, and their values."""
         if rows == columns == slice(0, self.n):
             return self.indices, self.values
-        first, last = np.searchsorted(self.indices[:, 0], (rows.start, rows.stop))
-        indices, values = self.indices[first:last], self.values[first:last]
-        inside = (indices[:, 1] >= columns.start) & (indices[:, 1] < columns.stop)
-        if not inside.all():
-            indices, values = indices[inside], values[inside]
-        return indices - (rows.start, columns.start), values
+        i, j = self.indices.T
+        inside = (i >= rows.start) & (i < rows.stop) & (j >= columns.start) & (j < columns.stop)
+        return self.indices[inside] - (rows.start, columns.start), self.values[inside]
 
 
-def sparse_hessian(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], SparseHessian]:
+def sparse_hessian(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], SparseHessian]:
     """The value, the gradients and the Hessian of a scalar function, as far as it can differ from zero.
 
-    Loops over the pattern are gone through by `run`. Raises AdiffError E0507 for a result that is no scalar, E0510 where
-    the Hessian is not sparse.
+    Raises AdiffError E0507 for a result that is no scalar, E0510 where the Hessian is not sparse.
     """
     outer = Tape()
-    found: list[SymmetricPattern] = []
-
-    def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
-        found.append(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y, run))
-
-    y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
-    (pattern,) = found
-    hessian = by_colours(outer, tensors, gradients, pattern, star_colouring(pattern))
-    return strip(y), [None if g is None else strip(g) for g in gradients], hessian
+    y, tensors, gradients = gradient_on_tape(f, xs, outer)
+    pattern = hessian_pattern(outer, tensors, gradients)
+    found = by_colours(outer, tensors, gradients, pattern, star_colouring(pattern))
+    return strip(y), [None if g is None else strip(g) for g in gradients], found
 
 
 def by_colours(
@@ -80,52 +70,54 @@ def by_colours(
 ) -> SparseHessian:
     """The entries of a Hessian from the tape of the gradient, a sweep for each colour."""
     used = int(colours.max()) + 1 if pattern.rows.size else 0
-    sources = [x for x in tensors if x.dtype.differentiable]
     reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
+    ends = np.cumsum([0, *(count(x.shape) for x, _ in reached)])
+    products = np.zeros((used, pattern.n))
     partials: Partials = {}
-
-    def times(vector: Floats) -> list[Floats]:
-        """The Hessian times a vector, backwards along the tape of the gradient, a part for each source."""
-        seeds = parts(vector, sources)
+    for colour, product in enumerate(products):
+        vector = (colours == colour).astype(np.float64)
+        seeds = [part(vector[start:end], x.shape) for (x, _), start, end in zip(reached, ends, ends[1:])]
         targets = [(g, v) for (_, g), v in zip(reached, seeds) if g is not None]
-        wanted = [[x] for x in sources]
-        found = gradient(outer, [g for g, _ in targets], [v for _, v in targets], wanted, False, partials)
-        return [flat(c, x) for c, x in zip(found, sources)]
+        with without_notices():
+            found = gradient(
+                outer, [g for g, _ in targets], [v for _, v in targets], [[x] for x, _ in reached], False, partials
+            )
+        for c, start, end in zip(found, ends, ends[1:]):
+            if c is not None:
+                product[start:end] = np.ravel(plain(c))
+    return SparseHessian(pattern, recovered(pattern, colours, products), used)
 
-    with without_notices():
-        products = compressed(times, colours, used)
-    return SparseHessian(pattern.n, *recovered(pattern, colours, products), pattern.rows.size, used)
+
+def part(vector: Floats, shape: tuple[int, ...]) -> Any:
+    return Tensor(vector.reshape(shape), FLOAT64) if shape else float(vector[0])
 
 
 def by_pattern(
-    f: Function, xs: Sequence[Any], run: Runner | None
+    f: Function, xs: Sequence[Any], look: bool = True
 ) -> tuple[Tape, Any, list[Tensor], list[Any], SparseHessian | None]:
-    """The tape of the gradient, the value, the inputs, the gradients, and the Hessian by its pattern: None without `run`,
+    """The tape of the gradient, the value, the inputs, the gradients, and the Hessian by its pattern: None without `look`,
     where that saves less than half of the sweeps, and where an entry is not finite."""
     outer = Tape(changing=True)
-    patterns: list[SymmetricPattern] = []
-
-    def look(inner: Tape, tensors: list[Tensor], y: Any) -> None:
-        if run is not None and all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
-            try:
-                patterns.append(hessian_pattern(inner, [x for x in tensors if x.dtype.differentiable], y, run))
-            except AdiffError as error:
-                if error.code != "E0510":
-                    raise
-
-    y, tensors, gradients = gradient_on_tape(f, xs, outer, look)
-    for pattern in patterns:
-        colours = star_colouring(pattern)
-        if not pattern.rows.size or 2 * (int(colours.max()) + 1) <= pattern.n:
-            found = by_colours(outer, tensors, gradients, pattern, colours)
-            if np.isfinite(found.values).all():
-                return outer, y, tensors, gradients, found
-    return outer, y, tensors, gradients, None
+    y, tensors, gradients = gradient_on_tape(f, xs, outer)
+    found = None
+    if look and all(x.dtype.name == "float64" for x in tensors if x.dtype.differentiable):
+        try:
+            pattern = hessian_pattern(outer, tensors, gradients)
+        except AdiffError as error:
+            if error.code != "E0510":
+                raise
+        else:
+            colours = star_colouring(pattern) if 2 * pattern.clique <= pattern.n else np.arange(pattern.n)
+            if not pattern.rows.size or 2 * (int(colours.max()) + 1) <= pattern.n:
+                found = by_colours(outer, tensors, gradients, pattern, colours)
+    if found is not None and not np.isfinite(found.values).all():
+        found = None
+    return outer, y, tensors, gradients, found
 
 
-def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any, list[Any], list[list[Any]]]:
+def hessian_by_pattern(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
     """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand."""
-    outer, y, tensors, gradients, found = by_pattern(f, xs, run)
+    outer, y, tensors, gradients, found = by_pattern(f, xs)
     if found is not None:
         blocks = filled_blocks(found, tensors, gradients)
     else:
@@ -133,9 +125,9 @@ def hessian_by_pattern(f: Function, xs: Sequence[Any], run: Runner) -> tuple[Any
     return strip(y), [None if g is None else strip(g) for g in gradients], blocks
 
 
-def laplacian(f: Function, xs: Sequence[Any], run: Runner | None) -> tuple[Any, list[Any], float]:
+def laplacian(f: Function, xs: Sequence[Any], look: bool) -> tuple[Any, list[Any], float]:
     """The value, the gradients and the trace of the Hessian, in the memory of its rows."""
-    outer, y, tensors, gradients, found = by_pattern(f, xs, run)
+    outer, y, tensors, gradients, found = by_pattern(f, xs, look)
     trace = 0.0
     if found is not None:
         trace = float(found.values[found.indices[:, 0] == found.indices[:, 1]].sum())
@@ -153,44 +145,14 @@ def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Se
     ends = np.cumsum([0, *(count(x.shape) if x.dtype.differentiable else 0 for x in tensors)])
     table = np.zeros((ends[-1], ends[-1]))
     table[found.indices[:, 0], found.indices[:, 1]] = found.values
+    places = [None if g is None else slice(*ends[i : i + 2]) for i, g in enumerate(gradients)]
     blocks: list[list[Any]] = []
-    for x, g, first, last in zip(tensors, gradients, ends, ends[1:]):
-        row: list[Any] = []
-        for z, h, start, stop in zip(tensors, gradients, ends, ends[1:]):
-            if g is None or h is None or last == first or stop == start:
-                row.append(None)
-                continue
-            part = table[first:last, start:stop].reshape(x.shape + z.shape)
-            row.append(Tensor(part.copy(), FLOAT64) if part.ndim else part.item())
-        blocks.append(row)
+    for x, row in zip(tensors, places):
+        blocks.append([])
+        for z, column in zip(tensors, places):
+            block = None if row is None or column is None else table[row, column].reshape(x.shape + z.shape)
+            blocks[-1].append(block if block is None else Tensor(block.copy(), FLOAT64) if block.ndim else block.item())
     return blocks
-
-
-def compressed(times: Callable[[Floats], list[Floats]], colours: Ids, used: int) -> Floats:
-    """The products of the Hessian with the sum of the unit vectors of each colour, of shape (colours, n)."""
-    products = np.empty((used, colours.size))
-    for c in range(used):
-        # Bytes become floats sooner than truth values do.
-        np.concatenate(times((colours == c).view(np.int8).astype(np.float64)), out=products[c])
-    return products
-
-
-def parts(vector: Floats, sources: Sequence[Tensor]) -> list[Any]:
-    """A vector over all inputs as one value an input."""
-    found: list[Any] = []
-    start = 0
-    for x in sources:
-        size = count(x.shape)
-        part = vector[start : start + size]
-        found.append(float(part[0]) if x.shape == () else Tensor(part.reshape(x.shape), FLOAT64))
-        start += size
-    return found
-
-
-def flat(c: Any, x: Tensor) -> Floats:
-    """A cotangent as a vector; an unconnected one is zero."""
-    size = count(shape_of(x))
-    return np.zeros(size) if c is None else np.broadcast_to(np.asarray(plain(c), dtype=np.float64).ravel(), (size,))
 
 
 __all__ = ["SparseHessian", "hessian_by_pattern", "laplacian", "sparse_hessian"]

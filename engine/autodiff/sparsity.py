@@ -1,11 +1,9 @@
-"""The sparsity pattern of a Hessian, from a tape of the function.
+"""The sparsity pattern of a Hessian, from the tape of the gradient.
 
-An entry (i, j) can differ from zero only where an operation that is not linear brings together something that depends
-on input i with something that depends on input j. Which inputs of a row are brought together is read off the row's own
-partials: where the partial by a depends on b, so does the second derivative. What each tensor depends on is followed
-element by element through rows that are element-wise or only move elements; through every other row each element of
-the result is taken to depend on all elements of the inputs, which is never too little. Dependences are worked out
-where a curved row asks for them and nowhere else: a sum of a million terms costs nothing until it is squared.
+The Hessian is the Jacobian of the gradient, so an entry (i, j) can differ from zero only where element i of the gradient
+depends on input j along that tape. What each tensor depends on is followed element by element through rows that are
+element-wise, move elements, or say in `depends` how they join them; through every other row each element of the result
+is taken to depend on all elements of the inputs, which is never too little.
 
 After Walther, Computing sparse Hessians with automatic differentiation (ACM TOMS 34, 2008), on whole tensors.
 """
@@ -18,300 +16,192 @@ import numpy as np
 
 from ..core.dispatch import apply
 from ..core.dtypes import INT64
+from ..core.errors import failure
 from ..core.operands import plain, tensor
-from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor, is_complex
-from .curvature import curvature, steps
-from .pairs import FEW, RECENT, TABLE, PairList, PairTable, numbers, same
-from .row_patterns import CHOOSING, Place, joins, ways_of
-from .symmetric import SymmetricPattern
+from ..core.tensor import Tensor, count, shape_of
+from ..ops.support import axes_of, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from ..core.operation import Operation
-    from .pairs import Inputs
-    from .pattern_loops import Runner
     from .tape import Tape
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]
+    Shape = tuple[int, ...]
 
+# Stands for the inputs of an element that depends on more than MOST of them: its row is not listed. Since a Hessian is
+# symmetric, its entries are found in the rows of the others, and all such elements are taken to meet each other.
+MANY = -1
+MOST = 400
+# Numbers of inputs that are listed for one tensor, and pairs that a pattern may hold before the Hessian counts as dense.
+MOST_NUMBERS = 1 << 25
+MOST_PAIRS = 30_000_000
 # Columns up to which it is no matter that some say in part what others say.
 FEW_COLUMNS = 8
 
 
-class Node:
-    """A tensor of the tape, and what it depends on once that has been worked out.
+class Reach:
+    """What the elements of a tensor depend on: element e on the inputs numbered (from 1) by column[e] of each of `columns`,
+    which broadcast to its shape, 0 for none, and on all of `common`."""
 
-    `columns` are integer arrays that broadcast to the shape: element e depends on the inputs numbered by column[e],
-    0 for none; `common` are the inputs on which every element depends.
-    """
+    __slots__ = ("columns", "common", "shape")
 
-    __slots__ = ("attributes", "columns", "common", "inputs", "known", "op", "place", "shape", "tensor")
-
-    def __init__(
-        self,
-        op: Operation | None,
-        inputs: Sequence[Any],
-        attributes: dict[str, Any] | None,
-        shape: tuple[int, ...],
-        place: Sequence[Any] = (),
-        tensor: Any = None,
-    ) -> None:
-        self.op = op
-        self.inputs = inputs
-        self.attributes = attributes
+    def __init__(self, shape: Shape, columns: list[Ids], common: frozenset[int]) -> None:
         self.shape = shape
-        self.place = place  # the inputs themselves, and `tensor` the result
-        self.tensor = tensor
-        self.known = False
-        self.columns: list[Ids] = []
-        self.common: Inputs = frozenset()
-
-    def settle(self, columns: list[Ids], common: Inputs) -> None:
         self.columns = columns
-        self.common = common
-        self.known = True
-        self.inputs = self.place = ()
-        self.tensor = None
+        self.common = common if len(common) <= MOST else frozenset((MANY,))
+
+    def all_columns(self) -> list[Ids]:
+        return [*self.columns, *map(np.array, sorted(self.common))]
 
 
-def hessian_pattern(tape: Tape, sources: Sequence[Tensor], target: Any, run: Runner) -> SymmetricPattern:
-    """The entries that may differ from zero, found with loops that `run` goes through.
+class SymmetricPattern:
+    """A pattern of n rows and columns: `rows` and `columns` of its entries, of both triangles and in order.
 
-    Inputs are numbered through all `sources` in turn, elements in row-major order. The tape must still hold its log.
-    Raises AdiffError E0510 where the pattern is too dense to be worth following.
+    `clique` columns meet each other in any case.
     """
-    interactions = Interactions(sources, run)
-    interactions.follow(tape.log, target)
-    return SymmetricPattern(interactions.total, *interactions.pairs.entries(), run)
+
+    __slots__ = ("clique", "columns", "n", "rows")
+
+    def __init__(self, n: int, rows: Ids, columns: Ids, clique: int = 0) -> None:
+        """From the places of entries, of which each stands for its double on the other side of the diagonal too."""
+        self.n = n
+        self.clique = clique
+        shift = n.bit_length()
+        upper = different([np.minimum(rows, columns) << shift | np.maximum(rows, columns)])
+        rows, columns = upper >> shift, upper & (1 << shift) - 1
+        lower = (columns << shift | rows)[rows != columns]
+        keys = np.concatenate((upper, lower))
+        keys.sort(kind="stable")
+        self.rows, self.columns = keys >> shift, keys & (1 << shift) - 1
 
 
-class Interactions:
-    """What the tensors of a tape depend on, and the pairs of inputs that its rows bring together."""
+def hessian_pattern(tape: Tape, tensors: Sequence[Tensor], gradients: Sequence[Any]) -> SymmetricPattern:
+    """The entries that may differ from zero, by the tape on which the `gradients` by `tensors` were found.
 
-    def __init__(self, sources: Sequence[Tensor], run: Runner) -> None:
-        self.nodes: dict[Any, Node] = {}
-        total = 0
-        for x in sources:
-            node = Node(None, (), None, x.shape)
-            size = int(np.prod(x.shape, dtype=np.int64))
-            if x.shape == ():
-                node.settle([], frozenset((total + 1,)))
-            else:
-                node.settle([np.arange(total + 1, total + 1 + size, dtype=np.int64).reshape(x.shape)], frozenset())
-            self.nodes[x] = node
-            total += size
-        self.total = total
-        self.pairs = PairTable(total) if total <= TABLE else PairList(total, run)
+    Inputs are numbered through all tensors that can be differentiated in turn, elements in row-major order. Raises
+    AdiffError E0510 where there are too many entries to be worth following.
+    """
+    found: dict[Any, Reach | None] = {}
+    total = 0
+    reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
+    for x, _ in reached:
+        ids = np.arange(total + 1, total + 1 + count(x.shape)).reshape(x.shape)
+        found[x] = Reach(x.shape, [ids], frozenset()) if x.shape else Reach((), [], frozenset((total + 1,)))
+        total += ids.size
+    follow(tape.log, gradients, found)
+    rows: list[Ids] = [np.empty(0, dtype=np.int64)]
+    columns: list[Ids] = list(rows)
+    start = 0
+    for x, g in reached:
+        reach = found.get(g) if g.__class__ is Tensor else None
+        elements = np.arange(start, start + count(x.shape))
+        start += elements.size
+        for column in reach.all_columns() if reach else ():
+            rows.append(elements)
+            columns.append(np.broadcast_to(column, x.shape).ravel())
+    row, ids = np.concatenate(rows), np.concatenate(columns)
+    clique = different([row[ids == MANY]])
+    if (ids <= 0).any():
+        row, ids = row[ids > 0], ids[ids > 0]
+    if row.size + clique.size * (clique.size + 1) // 2 > MOST_PAIRS:
+        raise failure(
+            "E0510", f"the Hessian has more than {MOST_PAIRS:,} entries that may differ from zero",
+            "it is not sparse: `adiff hvp` gives its product with a vector without forming it",
+        )  # fmt: skip
+    first, second = np.triu_indices(clique.size)
+    rows, columns = [row, clique[first]], [ids - 1, clique[second]]
+    return SymmetricPattern(total, np.concatenate(rows), np.concatenate(columns), clique.size)
 
-    def follow(self, log: list[Any], target: Any) -> None:
-        """Walk the records that lead to the target."""
-        needed = {target}
-        records = []
-        for i in range(len(log) - 4, -1, -4):
-            site, a, b, out = log[i : i + 4]
-            outs = out if out.__class__ is tuple else (out,)
-            if not any(part in needed for part in outs):
-                continue
-            inputs, attributes = (a, b) if a.__class__ is tuple else ((a,) if b is None else (a, b), None)
-            needed.update(x for x in inputs if x.__class__ is Tensor)
-            records.append((site.op, inputs, attributes, outs))
-        for number, (op, inputs, attributes, outs) in enumerate(reversed(records)):
-            nodes = [self.nodes.get(x) if x.__class__ is Tensor else None for x in inputs]
-            if not any(nodes):
-                continue
-            operands = [x if node is None else node for x, node in zip(inputs, nodes)]
-            for part in outs:
-                self.nodes[part] = Node(op, operands, attributes, part.shape, inputs, part)
-            self.interactions(op, operands, attributes, inputs, outs[0])
-            # Now and then: what is walked in vain is no more than what was walked before.
-            if number & (number - 1) == 0 and self.pairs.full():
-                return
 
-    # --- what a node depends on -------------------------------------------------------------------------------------
+def follow(log: list[Any], targets: Iterable[Any], found: dict[Any, Reach | None]) -> None:
+    """Note in `found` what the tensors on the way to `targets` depend on, from the sources that it holds."""
+    needed = {x for x in targets if x.__class__ is Tensor}
+    records = []
+    for i in range(len(log) - 4, -1, -4):
+        site, a, b, out = log[i : i + 4]
+        outs = out if out.__class__ is tuple else (out,)
+        if needed.isdisjoint(outs):
+            continue
+        inputs, attributes = (a, b) if a.__class__ is tuple else ((a,) if b is None else (a, b), None)
+        needed.update(x for x in inputs if x.__class__ is Tensor)
+        records.append((site.op, inputs, attributes, outs))
+    for op, inputs, attributes, outs in reversed(records):
+        parts = [found.get(x) if x.__class__ is Tensor else None for x in inputs]
+        if any(parts) and op.derivative != "zero":
+            for out in outs:
+                found[out] = of_row(op, inputs, parts, attributes or {}, out.shape)
 
-    def known(self, node: Node) -> Node:
-        """The node with its dependence worked out."""
-        if not node.known:
-            if node.shape == ():
-                node.settle([], self.reached(node))
-            else:
-                stack = [node]
-                while stack:
-                    item = stack[-1]
-                    waiting = [x for x in item.inputs if x.__class__ is Node and not x.known]
-                    if item.known:
-                        stack.pop()
-                    elif waiting and item.shape != ():
-                        stack.extend(waiting)
-                    else:
-                        stack.pop()
-                        if item.shape == ():
-                            item.settle([], self.reached(item))
-                        else:
-                            self.work_out(item)
-        return node
 
-    def reached(self, node: Node) -> Inputs:
-        """The inputs that a scalar depends on: one walk, however long the chain of sums behind it."""
-        found: set[int] = set()
-        arrays: list[Inputs] = []
-        seen = {id(node)}
-        stack = [node]
-        while stack:
-            item = stack.pop()
-            if not item.known and item.shape == () and takes_an_element(item):
-                self.work_out_element(item)
-            elif not item.known and item.shape != () and leaves_out(item.op):
-                self.known(item)
-            if item.known:
-                part = everything(item)
-                if part.__class__ is frozenset:
-                    found |= part
-                else:
-                    arrays.append(part)
-                continue
-            for x in taking_part(item):
-                if x.__class__ is Node and id(x) not in seen:
-                    seen.add(id(x))
-                    stack.append(x)
-        return union([frozenset(found), *arrays])
-
-    def work_out_element(self, node: Node) -> None:
-        """A scalar that is one element of a tensor (or of several)."""
-        assert node.op is not None
-        parts = [self.known(x) if x.__class__ is Node else x for x in node.inputs]
-        columns, common = moved(node, parts) if node.op.moves else composed(node, parts)
-        ids = {int(c.reshape(())) for c in columns} - {0}
-        node.settle([], union([common, frozenset(ids)]))
-
-    def work_out(self, node: Node) -> None:
-        """The dependence of a tensor whose inputs' are known."""
-        op = node.op
-        assert op is not None
-        parts = [x for x in node.inputs if x.__class__ is Node]
-        if op.moves:
-            node.settle(*moved(node, node.inputs))
-        elif op is OPERATORS.where_select or steps(op):
-            node.settle(*chosen(node, node.inputs))
-        elif op.derivative == "partials" or op.name in ELEMENTWISE:
-            node.settle(distinct([c for x in parts for c in x.columns]), union([x.common for x in parts]))
-        elif op.derivative == "zero":
-            node.settle([], frozenset())
+def of_row(
+    op: Operation, inputs: Sequence[Any], parts: Sequence[Reach | None], attributes: dict[str, Any], shape: Shape
+) -> Reach:
+    """What the result of a row depends on."""
+    some = [x for x in parts if x is not None]
+    if op.moves and not (shape == () and all(x.shape == () for x in some)):
+        return moved(op, inputs, parts, attributes, shape)
+    if shape == ():
+        return Reach((), [], frozenset().union(*map(everything, some)))
+    common = frozenset().union(*(x.common for x in some))
+    if op.derivative == "partials" or op.depends == "elements":
+        return Reach(shape, distinct([c for x in some for c in x.columns]), common)
+    if op.depends == "sums":
+        return summed(op, inputs, parts, attributes, shape)
+    columns: list[Ids] = []
+    for k, x in enumerate(parts):
+        if x is None or not x.columns:
+            continue
+        if not op.depends or (op.depends == "matrices" and len(x.shape) < 2):
+            common |= everything(x)
+        elif op.depends == "lines":
+            axes = axes_of(op.name, attributes.get("axis", 0), len(x.shape))
+            left = kept(x.shape, axes)
+            if len(shape) < len(left):
+                left = tuple([n for i, n in enumerate(left) if i not in axes])
+            columns += [c.reshape(left) for c in joined(x, axes)]
+        elif op.depends == "matrices":
+            core = len(shape) - max(len(shape_of(z)) for z in inputs) + 2
+            columns += [c.reshape(c.shape + (1,) * core) for c in joined(x, (-2, -1))]
         else:
-            node.settle(*composed(node, node.inputs))
-
-    # --- what curved rows bring together ----------------------------------------------------------------------------
-
-    def interactions(
-        self,
-        op: Operation,
-        operands: list[Any],
-        attributes: dict[str, Any] | None,
-        inputs: Sequence[Any],
-        result: Tensor,
-    ) -> None:
-        """The pairs of inputs that a row's second derivative joins."""
-        kind = op.derivative
-        if kind == "partials":
-            if op.linear_above_zero:
-                operands = [where(np.asarray(plain(inputs[0])) <= 0, self.known(operands[0]))]
-            for j, k in curvature(op, attributes, len(operands), any(map(is_complex, inputs))):
-                a, b = operands[j], operands[k]
-                if a.__class__ is Node and b.__class__ is Node:
-                    self.elementwise(self.known(a), self.known(b))
-        elif kind == "multilinear":
-            if all(x.__class__ is Node for x in operands):
-                self.product(Place(op, inputs, attributes or {}, result.shape), [self.known(x) for x in operands])
-        elif kind not in ("linear", "zero", "none") and op.name not in CHOOSING:
-            self.joined(Place(op, inputs, attributes or {}, result.shape), operands, result)
-
-    def product(self, place: Place, factors: list[Node]) -> None:
-        """A product of tensors: the factors of each of its terms meet."""
-        a, b = factors
-        if not a.columns and not b.columns:
-            self.pairs.cross(a.common, b.common)
-            return
-        ways = ways_of(place, None)
-        if ways is None:
-            self.pairs.cross(everything(a), everything(b))
-            return
-        self.elementwise(gone(a, ways[0]), gone(b, ways[1]))
-
-    def joined(self, place: Place, operands: list[Any], result: Tensor) -> None:
-        """A row that is curved in elements of its inputs together."""
-        nodes = {k: self.known(x) for k, x in enumerate(operands) if x.__class__ is Node}
-        ways = ways_of(place, result) if any(x.columns for x in nodes.values()) else None
-        if ways is None:
-            ids = union([everything(x) for x in nodes.values()])
-            self.pairs.cross(ids, ids)
-            return
-        for k, x in nodes.items():
-            for other, z in nodes.items():
-                if other >= k:
-                    self.pairs_of_ways(
-                        joins(place, k, other, ways[k], ways[other]), gone(x, ways[k]), gone(z, ways[other])
-                    )
-
-    def pairs_of_ways(self, table: Any, a: Node, b: Node) -> None:
-        """What each way of a brings, with what those ways of b bring that a table joins it with."""
-        if table is None and all(c[:1].size == 1 for c in (*a.columns, *b.columns)):
-            self.pairs.cross(everything(a), everything(b))
-            return
-        for way in range(a.shape[0]):
-            chosen: Any = slice(None) if table is None else np.flatnonzero(table[way])
-            others = part_of(b, chosen)
-            if others.shape[0]:
-                self.elementwise(part_of(a, slice(way, way + 1)), others)
-
-    def elementwise(self, a: Node, b: Node) -> None:
-        """What element e of a depends on, with what element e of b does."""
-        for k, p in enumerate(a.columns):
-            # A pair is the same in either order.
-            for q in b.columns[k:] if a is b else b.columns:
-                self.pairs.add(p, q)
-            self.beside(p, b.common)
-        for q in b.columns:
-            self.beside(q, a.common)
-        if len(a.common) and len(b.common):
-            self.pairs.cross(a.common, b.common)
-
-    def beside(self, column: Ids, common: Inputs) -> None:
-        """All of a column with all of the inputs that its elements have in common."""
-        if len(common) > FEW:
-            self.pairs.cross(different([column.ravel()]), common)
-            return
-        for i in common:
-            self.pairs.add(column, np.array(i))
+            labels, output = factor(op, inputs, attributes, k)
+            axes = tuple([i for i, n in enumerate(labels) if n not in output])
+            left_labels = [n for n in labels if n in output]
+            order = [left_labels.index(n) for n in output if n in left_labels]
+            missing = tuple([i for i, n in enumerate(output) if n not in left_labels])
+            columns += [np.expand_dims(c.transpose(order), missing) for c in joined(x, axes)]
+    return Reach(shape, distinct(columns), common)
 
 
-# Rows that are linear and whose elements depend on the corresponding elements only.
-ELEMENTWISE = frozenset("conj real imag complex cast identity".split())
-# Numbers of inputs that are brought together for one row at the most; of more, every element is taken to depend on all.
-MOST_NUMBERS = 1 << 24
+def factor(
+    op: Operation, inputs: Sequence[Any], attributes: dict[str, Any], k: int
+) -> tuple[Sequence[Any], Sequence[Any]]:
+    """Labels of the axes of factor k of a product of tensors, and of those of the product, as einsum has them."""
+    if "first" in attributes:
+        return attributes["second" if k else "first"], attributes["output"]
+    ranks = [len(shape_of(x)) for x in inputs]
+    batch = list(range(2 - max(ranks), 0))
+    ends = [["row"] if ranks[0] > 1 else [], ["column"] if ranks[1] > 1 else []]
+    own = batch[len(batch) - max(ranks[k] - 2, 0) :]
+    return own + (["sum", *ends[1]] if k else [*ends[0], "sum"]), batch + ends[0] + ends[1]
 
 
-def takes_an_element(node: Node) -> bool:
-    """Whether a node that is not known yet is a row that only moves elements, or chooses some of them."""
-    op = node.op
-    return op is not None and (op.moves or op.name in CHOOSING) and node.inputs[0].__class__ is Node
+def everything(x: Reach) -> frozenset[int]:
+    """All inputs that any element depends on."""
+    found = x.common.union(*(np.unique(c)[: MOST + 3].tolist() for c in x.columns)) - {0}
+    return frozenset((MANY,)) if MANY in found or len(found) > MOST else found
 
 
-def leaves_out(op: Operation | None) -> bool:
-    """Whether the result of a row may depend on some elements of its inputs only."""
-    return op is not None and (op.moves or op.name in CHOOSING or op is OPERATORS.where_select or bool(steps(op)))
-
-
-def union(parts: Sequence[Inputs]) -> Inputs:
-    """The inputs of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    sets = [part for part in parts if isinstance(part, frozenset)]
-    found = frozenset().union(*sets)
-    arrays = [part for part in parts if not isinstance(part, frozenset)]
-    return different([numbers(found), *arrays]) if arrays else found
+def joined(x: Reach, axes: tuple[int, ...]) -> list[Ids]:
+    """The columns of what joins all elements along some axes, which are gone."""
+    rank = len(x.shape)
+    axes = tuple([axis % rank for axis in axes])
+    rest = tuple([n for i, n in enumerate(x.shape) if i not in axes])
+    if len(x.columns) * count([x.shape[i] for i in axes]) > MOST:
+        return [np.full(rest, MANY)]
+    whole = [np.moveaxis(np.broadcast_to(c, x.shape), axes, range(len(axes))) for c in x.columns]
+    return [line for c in whole for line in c.reshape(-1, *rest)]
 
 
 def different(parts: Sequence[Ids]) -> Ids:
@@ -321,169 +211,93 @@ def different(parts: Sequence[Ids]) -> Ids:
     return found[np.concatenate(([True], found[1:] != found[:-1]))] if found.size else found
 
 
-def everything(node: Node) -> Inputs:
-    """All inputs that any element depends on."""
-    if not node.columns:
-        return node.common
-    found = different([c.ravel() for c in node.columns])
-    found = found[1:] if found.size and not found[0] else found
-    return union([node.common, found if found.size > FEW else frozenset(found.tolist())])
-
-
 def distinct(columns: list[Ids]) -> list[Ids]:
     """Columns without those that say the same as another, and of many only as many as the longest set of inputs needs."""
-    kept: list[Ids] = []
+    found: list[Ids] = []
     for c in columns:
-        if not any(same(c, k) for k in kept[-RECENT:]):
-            kept.append(c)
-    return kept if len(kept) <= FEW_COLUMNS else in_order(kept)
-
-
-def in_order(columns: list[Ids]) -> list[Ids]:
-    """Columns of the same sets, each element's inputs in falling order and once: a stencil that is applied again and
-    again brings each input by many ways."""
-    shape = np.broadcast_shapes(*(c.shape for c in columns))
-    sets = np.stack([np.broadcast_to(c, shape) for c in columns])
+        if not any(c is other or np.array_equal(c, other) for other in found[-FEW_COLUMNS:]):
+            found.append(c)
+    if len(found) <= FEW_COLUMNS:
+        return found
+    # Each element's inputs in falling order and once: a stencil that is applied again and again brings each by many ways.
+    shape = np.broadcast_shapes(*(c.shape for c in found))
+    if len(found) * count(shape) > MOST_NUMBERS:
+        return [np.full(shape, MANY)]
+    sets = np.stack([np.broadcast_to(c, shape) for c in found])
     sets.sort(axis=0)
     sets[1:][sets[1:] == sets[:-1]] = 0
     sets.sort(axis=0)
+    if (sets[:-MOST] > 0).any():
+        return [np.full(shape, MANY)]
     return [c for c in sets[::-1] if c.any()]
 
 
-def masks(node: Node) -> dict[int, Any]:
-    """Of inputs that some elements of an element-wise row do not depend on at this point: which elements do."""
-    op = node.op
-    assert op is not None
-    values = [bare(x) for x in node.place]
-    if op is OPERATORS.where_select:
-        taken = np.asarray(plain(values[0]), dtype=np.bool_)
-        return {1: taken, 2: ~taken}
-    y = bare(node.tensor)
-    bare_values = [plain(x) for x in values]
-    found: dict[int, Any] = {}
-    for k in steps(op):
-        p = plain(op.partials[k](y, *values, **(node.attributes or {})))
-        for spot in op.singular:
-            choice = spot.choice(STATE.kinks)
-            if spot.input == k and choice is not None:
-                choice = plain(choice(*bare_values)) if callable(choice) else choice
-                p = np.where(spot.where(*bare_values), choice, p)
-        found[k] = np.asarray(p) != 0
-    return found
-
-
-def bare(x: Any) -> Any:
-    """A value that no tape watches."""
-    return Tensor(x.value, x.dtype) if x.__class__ is Tensor else x
-
-
-def where(mask: Any, x: Node) -> Node:
-    """Some elements of a node, and nothing in the place of the others."""
-    each = [*x.columns, *(np.array(i) for i in numbers(x.common))]
-    found = Node(None, (), None, x.shape)
-    found.settle([np.where(mask, c, 0) for c in each], frozenset())
-    return found
-
-
-def taking_part(node: Node) -> Sequence[Any]:
-    """The inputs of a scalar that it depends on at this point."""
-    op = node.op
-    if op is None or node.shape != () or (op is not OPERATORS.where_select and not steps(op)):
-        return node.inputs
-    met = masks(node)
-    return [x for k, x in enumerate(node.inputs) if k not in met or met[k]]
-
-
-def chosen(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
-    """The dependence of the result of an element-wise row that at this point leaves inputs aside for some elements."""
-    met = masks(node)
+def summed(
+    op: Operation, inputs: Sequence[Any], parts: Sequence[Reach | None], attributes: dict[str, Any], shape: Shape
+) -> Reach:
+    """What a row gives that adds each element of its inputs to one of the result, which the transpose tells: it brings
+    cotangents back."""
+    assert op.transpose is not None
+    size = count(shape)
+    found = op.transpose(Tensor(np.arange(1, size + 1).reshape(shape), INT64), None, *inputs, **attributes)
+    goes: list[Ids] = []
     columns: list[Ids] = []
-    common: list[Inputs] = [frozenset()]
-    for k, x in enumerate(inputs):
-        if x.__class__ is not Node:
+    for x, back in zip(parts, found if found.__class__ is tuple else (found,)):
+        if x is None:
             continue
-        if k not in met:
-            columns += x.columns
-            common.append(x.common)
-        else:
-            columns += where(met[k], x).columns
-    return distinct(columns), union(common)
+        back = plain(back() if callable(back) else back)
+        to = np.broadcast_to(np.asarray(back, dtype=np.int64), x.shape).ravel()
+        for c in x.all_columns():
+            goes.append(to)
+            columns.append(np.broadcast_to(c, x.shape).ravel())
+    if all(np.bincount(to[to > 0]).max(initial=0) <= 1 for to in {id(to): to for to in goes}.values()):
+        placed = []
+        for to, c in zip(goes, columns):
+            column = np.zeros(size + 1, dtype=np.int64)
+            column[to] = c
+            placed.append(column[1:].reshape(shape))
+        return Reach(shape, distinct(placed), frozenset())
+    to, ids = np.concatenate(goes), np.concatenate(columns)
+    there = (to > 0) & (ids != 0)
+    to, keys = to[there] - 1, ids[there] + 1
+    shift = int(keys.max(initial=0)).bit_length()
+    unique = different([to << shift | keys])
+    to, ids = unique >> shift, (unique & (1 << shift) - 1) - 1
+    sizes = np.bincount(to, minlength=size)
+    table = np.zeros((min(sizes.max(initial=0), MOST, max(MOST_NUMBERS // size, 1)), size), dtype=np.int64)
+    way = np.arange(to.size) - (np.cumsum(sizes) - sizes)[to]
+    fits = way < len(table)
+    table[way[fits], to[fits]] = ids[fits]
+    table[:1, sizes > len(table)] = MANY
+    return Reach(shape, list(table.reshape(-1, *shape)), frozenset())
 
 
-def gone(x: Node, ways: Ids) -> Node:
-    """What the ways to an input bring: a node of their shape, a way after the other."""
-    found = Node(None, (), None, ways.shape)
-    columns = [np.concatenate(([0], np.broadcast_to(c, x.shape).ravel()))[ways] for c in x.columns]
-    found.settle(columns, x.common)
-    return found
-
-
-def part_of(x: Node, ways: Any) -> Node:
-    """Some of the ways."""
-    columns = [c[ways] for c in x.columns]
-    found = Node(None, (), None, columns[0].shape if columns else (1,))
-    found.settle(columns, x.common)
-    return found
-
-
-def composed(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
-    """The dependence of the result of a row, from the ways to its inputs."""
-    assert node.op is not None
-    nodes = {k: x for k, x in enumerate(inputs) if x.__class__ is Node}
-    ways = None
-    if any(x.columns for x in nodes.values()):
-        ways = ways_of(Place(node.op, node.place, node.attributes or {}, node.shape), node.tensor)
-    if ways is None or sum(ways[k].size * len(x.columns) for k, x in nodes.items()) > MOST_NUMBERS:
-        return [], union([everything(x) for x in nodes.values()])
+def moved(
+    op: Operation, inputs: Sequence[Any], parts: Sequence[Reach | None], attributes: dict[str, Any], shape: Shape
+) -> Reach:
+    """What a row gives that only moves elements: the row itself, applied to the columns."""
+    common: frozenset[int] = frozenset()
+    own = [x.all_columns() if x else [] for x in parts]
+    if len(inputs) - op.skip == 1:
+        part = parts[op.skip]
+        assert part is not None
+        own[op.skip], common = part.columns, part.common
     columns: list[Ids] = []
-    common = [x.common for x in nodes.values()]
-    for k, x in nodes.items():
-        for c in gone(x, ways[k]).columns:
-            if c[:1].size == 1:
-                common.append(frozenset(set(c.ravel().tolist()) - {0}))
+    for number in range(max(map(len, own))):
+        operands: list[Any] = []
+        for k, (x, ids) in enumerate(zip(inputs, own)):
+            if k < op.skip:
+                operands.append(x)
             else:
-                columns.extend(c)
-    return distinct(columns), union(common)
+                there = shape_of(x)
+                column = (
+                    np.array(np.broadcast_to(ids[number], there)) if number < len(ids) else np.zeros(there, np.int64)
+                )
+                operands.append(Tensor(column, INT64) if there else tensor(int(column)))
+        columns.append(np.asarray(plain(apply(op, tuple(operands), attributes)), dtype=np.int64))
+    if shape == ():
+        return Reach((), [], common | frozenset(int(c) for c in columns) - {0})
+    return Reach(shape, distinct(columns), common)
 
 
-def moved(node: Node, inputs: Sequence[Any]) -> tuple[list[Ids], Inputs]:
-    """The dependence of the result of a row that only moves elements: the row itself, applied to the columns."""
-    op = node.op
-    assert op is not None
-    skip = op.skip
-    single = len(inputs) - skip == 1
-    if single:
-        part = inputs[skip]
-        return [apply_to(node, inputs, {skip: c}) for c in part.columns], part.common
-    # Of several inputs each brings columns of its own; what all its elements share becomes columns too.
-    columns: list[dict[int, Ids]] = []
-    for k, x in enumerate(inputs):
-        if x.__class__ is not Node:
-            continue
-        own = [np.broadcast_to(c, x.shape) for c in x.columns]
-        own += [np.full(x.shape, i, dtype=np.int64) for i in numbers(x.common)]
-        for place, c in enumerate(own):
-            if place == len(columns):
-                columns.append({})
-            columns[place][k] = c
-    return distinct([apply_to(node, inputs, each) for each in columns]), frozenset()
-
-
-def apply_to(node: Node, inputs: Sequence[Any], columns: dict[int, Ids]) -> Ids:
-    """A row that moves elements, applied to numbers of inputs; an input without a column brings zeros."""
-    op = node.op
-    assert op is not None
-    operands: list[Any] = []
-    for k, x in enumerate(inputs):
-        if k in columns:
-            operands.append(Tensor(np.asarray(np.broadcast_to(columns[k], x.shape), order="C"), INT64))
-        elif k < op.skip:
-            operands.append(x)
-        else:
-            shape = x.shape if x.__class__ in (Node, Tensor) else ()
-            operands.append(Tensor(np.zeros(shape, dtype=np.int64), INT64) if shape else tensor(0))
-    found = apply(op, tuple(operands), node.attributes)
-    return np.asarray(found.value if found.__class__ is Tensor else found, dtype=np.int64)
-
-
-__all__ = ["hessian_pattern"]
+__all__ = ["SymmetricPattern", "hessian_pattern"]

@@ -32,10 +32,9 @@ def compute(evaluation: Evaluation) -> None:
         return
     sources = evaluation.sources()
     if evaluation.by_pattern():
-        from ..autodiff.compiled_loops import quickly
         from ..autodiff.sparse import hessian_by_pattern
 
-        y, gradients, blocks = hessian_by_pattern(evaluation.function, sources, quickly)
+        y, gradients, blocks = hessian_by_pattern(evaluation.function, sources)
     else:
         y, gradients, blocks = drivers.hessian(evaluation.function, sources)
     tensors = [drivers.source(x) for x in sources]
@@ -105,7 +104,6 @@ def rows_by_kernel(evaluation: Evaluation, command: Command) -> Iterator[Any] | 
 def sparse(evaluation: Evaluation) -> None:
     """The Hessian as sparse blocks."""
     from ..autodiff import drivers
-    from ..autodiff.compiled_loops import quickly
     from ..autodiff.sparse import sparse_hessian
     from ..core.errors import plural
     from ..kinds.sparse import SparseTensor
@@ -114,16 +112,15 @@ def sparse(evaluation: Evaluation) -> None:
     outcome = evaluation.outcome
     outcome.reason = "the tape finds the pattern of a sparse Hessian"
     tensors = [drivers.source(x) for x in evaluation.sources()]
-    y, gradients, found = sparse_hessian(evaluation.function, evaluation.sources(), quickly)
+    y, gradients, found = sparse_hessian(evaluation.function, evaluation.sources())
     outcome.gradients = evaluation.shaped(gradients, y)
     evaluation.keep_value(y)
     outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
     parts: dict[str, slice] = {}
     start = 0
     for name, x in zip(evaluation.names, tensors):
-        if x.dtype.differentiable:
-            parts[name] = slice(start, start + drivers.count(x.shape))
-            start = parts[name].stop
+        parts[name] = slice(start, start + drivers.count(x.shape) * x.dtype.differentiable)
+        start = parts[name].stop
     outcome.hessian = {}
     for row, x in zip(evaluation.names, tensors):
         outcome.hessian[row] = {}
@@ -153,9 +150,7 @@ def unravelled(indices: Any, rows: tuple[int, ...], columns: tuple[int, ...]) ->
     """Places in a table of elements of two tensors as places in both, one beside the other."""
     import numpy as np
 
-    places: list[Any] = []
-    for flat, shape in zip(indices.T, (rows, columns)):
-        places += np.unravel_index(flat, shape) if shape else ()
+    places = [p for flat, shape in zip(indices.T, (rows, columns)) if shape for p in np.unravel_index(flat, shape)]
     return np.stack(places, axis=1) if places else np.empty((len(indices), 0), dtype=np.int64)
 
 

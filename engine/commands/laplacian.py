@@ -18,7 +18,6 @@ MOST_BY_KERNEL = 4_096
 def compute(evaluation: Evaluation) -> None:
     """The sum over all elements of all sources of the second derivative by that element."""
     from ..autodiff import drivers
-    from ..autodiff.compiled_loops import quickly
     from ..autodiff.sparse import laplacian
     from ..derivatives import shaped
 
@@ -29,7 +28,7 @@ def compute(evaluation: Evaluation) -> None:
     elif by_kernel(evaluation):
         return
     sources = evaluation.sources()
-    y, gradients, trace = laplacian(evaluation.function, sources, quickly if evaluation.by_pattern() else None)
+    y, gradients, trace = laplacian(evaluation.function, sources, evaluation.by_pattern())
     evaluation.explain_missing(evaluation.shaped(gradients, y))
     narrowest = drivers.narrower(*map(drivers.source, sources or [0.0]))
     outcome.laplacian = shaped(trace, narrowest, y)

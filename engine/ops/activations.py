@@ -300,11 +300,11 @@ ROWS_OF_LOGITS = cases(
 softmax = rule(
     "softmax", "x | axis=-1", _softmax_pullback, kernel=lambda k, x, axis: k.softmax(x, axis),
     array=_softmax, dtype="float", accepts="bif", domain=ROWS_OF_LOGITS,
-    doc="exp(x) divided by its sum along an axis, without overflow.", example=("softmax([0.0, 0.0])", [0.5, 0.5]),
+    depends="lines", doc="exp(x) divided by its sum along an axis, without overflow.", example=("softmax([0.0, 0.0])", [0.5, 0.5]),
 )  # fmt: skip
 log_softmax = rule(
     "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis),
     array=_log_softmax, dtype="float", accepts="bif", domain=ROWS_OF_LOGITS,
     replaces="log(softmax(x)); log(softmax(x)[i])",
-    doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
+    depends="lines", doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
 )  # fmt: skip

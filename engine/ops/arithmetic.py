@@ -442,7 +442,8 @@ where_select = linear(
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
     accepts="bifcs",
     kernel="({1} if {0} else {2})",
-    internal=True, keeps=True, doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
+    internal=True, keeps=True, depends="elements",
+    doc="Choose element by element; `where` with three arguments.", example=("where_select(True, 1, 2)", 1),
 )  # fmt: skip
 
 

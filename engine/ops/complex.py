@@ -23,19 +23,19 @@ conj = linear(
     "conj", "z", lambda g, y, z: conj(g),
     kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.conj(z), dtype="promote", aliases="conjugate", method=True,
     domain=COMPLEX_POINTS,
-    analytic=False, doc="The complex conjugate; a real number is its own.", example=("conj(1 + 2j)", 1 - 2j),
+    analytic=False, depends="elements", doc="The complex conjugate; a real number is its own.", example=("conj(1 + 2j)", 1 - 2j),
 )  # fmt: skip
 real = linear(
     "real", "z", lambda g, y, z: g,
     kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.real(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
-    analytic=False, doc="The real part.", example=("real(1 + 2j)", 1.0),
+    analytic=False, depends="elements", doc="The real part.", example=("real(1 + 2j)", 1.0),
 )  # fmt: skip
 imag = linear(
     "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else OPERATORS.zeros_like(g),
     scalar=lambda z: z.__class__(0), array=lambda np, z: np.imag(z).copy(), dtype="real",
     domain=COMPLEX_POINTS,
-    analytic=False, doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
+    analytic=False, depends="elements", doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
 )  # fmt: skip
 
 
@@ -50,7 +50,7 @@ def _complex(np: Any, re: Any, im: Any) -> Any:
 complex_of = linear(
     "complex", "re, im=0.0", lambda g, y, re, im: (real(g), imag(g)),
     array=_complex, dtype="complex", accepts="bif", domain=[(-3, 3), (-3, 3)],
-    doc="The complex number re + i*im.", example=("complex(1, 2)", 1 + 2j),
+    depends="elements", doc="The complex number re + i*im.", example=("complex(1, 2)", 1 + 2j),
 )  # fmt: skip
 
 

@@ -135,7 +135,7 @@ triangular_solve_row = rule(
     "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
     domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
                  ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
-    internal=True, doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
+    internal=True, depends="matrices", doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
     example=("triangular_system([[2.0]], [[4.0]], True, False)", [[2.0]]),
 )  # fmt: skip
 
@@ -189,7 +189,7 @@ cholesky_row = rule(
     "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     distance=sides.determinant,
-    doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
+    depends="matrices", doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip
 cholesky_solve = composite(
@@ -218,7 +218,7 @@ qr_row = rule(
     "qr_tall", "x", _qr_vjp,
     array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR), dtype="float",
     domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True,
-    doc="The reduced QR factorisation of a matrix that is not wide.",
+    depends="matrices", doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
 qr_complete = missing(
@@ -377,7 +377,7 @@ eigh_row = rule(
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
         found_by_rule("eigenvalues that coincide are not differentiable one by one", "the derivatives along the vectors found"),
     ],
-    doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
+    depends="matrices", doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
 )  # fmt: skip
 eigvalsh = composite(
@@ -420,7 +420,7 @@ eig_row = rule(
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
     ],
-    doc="Eigenvalues and eigenvectors of length 1 of any square matrix, always complex.",
+    depends="matrices", doc="Eigenvalues and eigenvectors of length 1 of any square matrix, always complex.",
     example=("eig([[2.0, 0.0], [0.0, 1.0]])", ([2 + 0j, 1 + 0j], [[1 + 0j, 0j], [0j, 1 + 0j]])),
 )  # fmt: skip
 eigvals = composite(
@@ -498,7 +498,7 @@ svd_row = rule(
         found_by_rule("singular values that coincide are not differentiable one by one", "the derivatives along the vectors found"),
         found_by_rule("a singular value is not differentiable at 0", "the derivative along the vectors found"),
     ],
-    internal=True, doc="The singular value decomposition with as many vectors as values.",
+    internal=True, depends="matrices", doc="The singular value decomposition with as many vectors as values.",
     example=("svd_thin([[2.0]])", ([[1.0]], [2.0], [[1.0]])),
 )  # fmt: skip
 svd_complete = missing(

@@ -106,7 +106,7 @@ put_rows: Operation = linear(
     lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
     kernel=lambda k, x, indices, axis, size: k.put_rows(x, indices, axis, size),
     array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
-    internal=True, doc="The transpose of take_rows: slices added up at their places among zeros.",
+    internal=True, depends="sums", doc="The transpose of take_rows: slices added up at their places among zeros.",
     example=("put_rows([1, 2], [2, 0], 0, 3)", [2, 0, 1]),
 )  # fmt: skip
 

@@ -183,19 +183,20 @@ def _trace(x: Any) -> Any:
 
 cofactor_change = rule(
     "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float",
-    domain=cases(((LARGE, LARGE[::-1]), {})), internal=True, doc="The derivative of the matrix of cofactors in a direction.",
+    domain=cases(((LARGE, LARGE[::-1]), {})), internal=True, depends="matrices",
+    doc="The derivative of the matrix of cofactors in a direction.",
     example=("cofactor_change([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])", [[1.0, 0.0], [0.0, 0.0]]),
 )  # fmt: skip
 cofactor: Operation = rule(
     "cofactor", "x", lambda g, y, x: conjugate(cofactor_change(x, conjugate(g))), array=_cofactor, dtype="float",
     domain=cases(((LARGE,), {})),
-    internal=True, doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
+    internal=True, depends="matrices", doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
     domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
-    doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    depends="matrices", doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
@@ -225,7 +226,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp,
     array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    distance=sides.determinant, doc="The sign of the determinant and the logarithm of its absolute value.",
+    distance=sides.determinant, depends="matrices", doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
@@ -251,7 +252,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, doc="The inverse matrix.",
+    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, depends="matrices", doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -285,7 +286,7 @@ solve: Operation = rule(
     "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
     domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
-    distance=sides.determinant, doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    distance=sides.determinant, depends="matrices", doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(
@@ -342,6 +343,7 @@ least_squares: Operation = rule(
     dtype="float",
     domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
     internal=True,
+    depends="matrices",
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
     "are left where the rank is not full.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
@@ -492,13 +494,13 @@ def _matrix_function(
 
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel,
+        kernel=change_kernel, depends="matrices",
         domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
         example=change_example,
     )  # fmt: skip
     row = rule(
         name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=kernel, domain=cases(((domain,), {})),
+        kernel=kernel, depends="matrices", domain=cases(((domain,), {})),
         doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed

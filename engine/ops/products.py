@@ -156,7 +156,7 @@ matmul: Operation = multilinear(
         ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
         ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
     ),
-    symbol="@", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
+    symbol="@", depends="product", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
 )  # fmt: skip
 strong_matmul: Operation = multilinear(
@@ -167,6 +167,7 @@ strong_matmul: Operation = multilinear(
         ((SQUARE, VECTOR[:3]), {"strong": "a"}), ((VECTOR[:3], SQUARE), {"strong": "ab"}),
     ),
     internal=True,
+    depends="product",
     doc="The matrix product in which the zeros of the factors that are cotangents, of 'a' and 'b', stay zero beside inf or nan.",
     example=("strong_matmul([[0, 1]], [[inf], [2]], 'a')", [[2.0]]),
 )  # fmt: skip
@@ -240,6 +241,7 @@ contract: Operation = multilinear(
     kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong),
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
     internal=True,
+    depends="product",
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
     "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),

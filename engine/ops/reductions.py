@@ -61,7 +61,8 @@ reduce_sum = linear(
     array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
     dtype="arithmetic", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    largest=lambda sizes, n: sizes[0] * n, doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
+    largest=lambda sizes, n: sizes[0] * n, depends="lines",
+    doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
     array=_mean, dtype="float", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
+    depends="lines", doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
     example=("mean([1, 2])", 1.5),
 )  # fmt: skip
 
@@ -217,7 +218,7 @@ reduce_prod = rule(
     kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
     largest=lambda sizes, n: power_bound(sizes[0], n),
-    doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
+    depends="lines", doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
 
@@ -261,7 +262,7 @@ product_of_others = rule(
     "product_of_others", "x", _product_of_others_vjp,
     kernel=lambda k, x: k.product_of_others(x),
     array=_product_of_others, dtype="first", domain=cases(((VECTOR,), {}), (([0.0, 2.0, 0.0, 3.0],), {})),
-    internal=True, doc="For each element along axis 0 the product of all the others, without a division.",
+    internal=True, depends="lines", doc="For each element along axis 0 the product of all the others, without a division.",
     example=("product_of_others([2, 0, 5])", [0, 10, 0]),
 )  # fmt: skip
 
@@ -300,8 +301,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
-        side=sides.ranking,
-        method=True,
+        side=sides.ranking, depends="lines", method=True,
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
             found_by_rule(
@@ -371,7 +371,7 @@ reduce_var = rule(
     kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
     array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    analytic=False, doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
+    analytic=False, depends="lines", doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
     example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
@@ -405,7 +405,7 @@ reduce_std = rule(
         Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from a ball")
     ],
-    analytic=False, doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+    analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -447,7 +447,7 @@ euclidean_norm = rule(
                  subgradients="0 chosen from the unit ball")
     ],
     distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False,
-    doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    depends="lines", doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 
@@ -489,7 +489,7 @@ power_norm = rule(
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
     internal=True, side=sides.of_zero, analytic=False,
-    doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 
@@ -554,7 +554,7 @@ def _exponentials_vjp(g: Any, y: Any, x: Any, top: Any) -> Any:
 exponentials = rule(
     "exponentials", "x, top", _exponentials_vjp, array=_exponentials, dtype="float", accepts="bif",
     kernel=lambda k, x, top: k.exponentials(x, top), domain=[(-3, 3), (-3, 3)], internal=True,
-    doc="exp(x - top); beside a top of inf 1 where x is inf too, else 0: what the sum in logsumexp is of.",
+    depends="elements", doc="exp(x - top); beside a top of inf 1 where x is inf too, else 0: what the sum in logsumexp is of.",
     example=("exponentials([0.0, 1.0], 1.0)", [math.exp(-1.0), 1.0]),
 )  # fmt: skip
 
@@ -568,7 +568,7 @@ reduce_logsumexp = rule(
         Singular(lambda x: (x == -math.inf).all(), "logsumexp of nothing but -inf has no derivative", adiff=0.0,
                  subgradients="0 chosen")
     ],
-    doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
+    depends="lines", doc="log(sum(exp(x))), computed without overflow.", example=("logsumexp([0.0, 0.0])", math.log(2)),
 )  # fmt: skip
 
 

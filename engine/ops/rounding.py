@@ -129,7 +129,8 @@ unit = rule(
     "unit", "z", _unit_transpose,
     array=lambda np, z: np.where(np.equal(z, 0), 0, array_quotient(np, z, np.where(np.equal(z, 0), 1, np.abs(z)))), dtype="complex",
     domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})),
-    internal=True, analytic=False, doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
+    internal=True, analytic=False, depends="elements",
+    doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
     example=("unit(3 + 4j)", 0.6 + 0.8j),
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ nanmean = composite(
 fsum = linear(
     "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)),
     array=lambda np, x: math.fsum(x.ravel().tolist()), dtype="float", accepts="bif", domain=cases(((VECTOR,), {})),
-    doc="The sum of the elements, rounded once.", example=("fsum([1e16, 1.0, -1e16])", 1.0),
+    depends="sums", doc="The sum of the elements, rounded once.", example=("fsum([1e16, 1.0, -1e16])", 1.0),
 )  # fmt: skip
 add_n = composite(
     "add_n", "[inputs]", lambda inputs: _add_all(inputs), domain=cases((((VECTOR, POSITIVE),), {})),

@@ -64,7 +64,7 @@ shifted: Operation = linear(
     "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
     kernel=lambda k, x, step: k.shifted(x, step),
     domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
-    internal=True, doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
+    internal=True, depends="sums", doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
 )  # fmt: skip
 
 
@@ -112,7 +112,7 @@ linear_recurrence: Operation = rule(
     array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
     internal=True,
-    doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
+    depends="lines", doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
     "cotangents, whose zeros stay zero beside inf or nan.",
     example=("linear_recurrence([0, 2, 3], [1, 1, 1])", [1, 3, 10]),
 )  # fmt: skip
@@ -143,7 +143,7 @@ cumsum_along: Operation = linear(
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
     ),
     internal=True, largest=lambda sizes, n: sizes[0] * n,
-    doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    depends="lines", doc="The running sum along an axis counted from the front: what cumsum is made of.",
     example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
@@ -188,7 +188,7 @@ cumprod_along = rule(
     array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     internal=True, largest=lambda sizes, n: power_bound(sizes[0], n),
-    doc="The running product along an axis counted from the front: what cumprod is made of.",
+    depends="lines", doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 
@@ -263,7 +263,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
                 "they share the cotangent equally",
             )
         ],
-        doc=f"The {word} elements so far along an axis counted from the front: what {name} is made of.",
+        depends="lines", doc=f"The {word} elements so far along an axis counted from the front: what {name} is made of.",
         example=(f"{name}_along([2, 1, 3], 0)", example),
     )  # fmt: skip
 
@@ -305,7 +305,7 @@ cumlogsumexp_along = rule(
     "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
     array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
     domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
-    internal=True, doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
+    internal=True, depends="lines", doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
     example=("cumlogsumexp_along([0.0, 0.0], 0)", [0.0, math.log(2)]),
 )  # fmt: skip
 

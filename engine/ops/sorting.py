@@ -121,7 +121,7 @@ sort_along = rule(
     ],
     domain=cases(((SQUARE,), {"axis": 0, "descending": False}), ((VECTOR,), {"axis": 0, "descending": True})),
     internal=True, side=sides.ranking,
-    doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
+    depends="lines", doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
     example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip
 

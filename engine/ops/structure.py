@@ -115,7 +115,7 @@ index_scatter: Operation = linear(
     kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
     array=_index_scatter, dtype="first",
     domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
-    internal=True, doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    internal=True, depends="sums", doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
     example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
@@ -194,7 +194,7 @@ put_elements: Operation = linear(
     "put_elements", "[values] | shape, places",
     lambda g, y, *values, shape, places: tuple([index(g, index=index_of_place(shape, place)) for place in places]),
     array=_put_elements, dtype=_stack_dtype, domain=cases((((0.3, 0.5, 0.7),), {"shape": (2, 2), "places": [3, 0, 3]})),
-    internal=True, doc="The transpose of reading single elements: scalars added up at their places among zeros.",
+    internal=True, depends="sums", doc="The transpose of reading single elements: scalars added up at their places among zeros.",
     example=("put_elements([1, 2, 3], (4,), [2, 0, 2])", [2, 0, 4, 0]),
 )  # fmt: skip
 
@@ -238,7 +238,7 @@ index_add = linear(
     kernel=lambda k, x, value, index: k.index_update(x, value, index, adding=True),
     array=_index_add, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
-    doc="A copy of x with value added to the indexed elements; duplicate places add up.",
+    depends="sums", doc="A copy of x with value added to the indexed elements; duplicate places add up.",
     example=("index_add([1, 2, 3], 9, 0)", [10, 2, 3]),
 )  # fmt: skip
 
@@ -298,7 +298,8 @@ sum_to: Operation = linear(
     kernel=lambda k, x, shape: k.sum_to(x, shape),
     array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
     domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
-    internal=True, doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
+    internal=True, depends="sums",
+    doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
     example=("sum_to([[1, 2], [3, 4]], (2,))", [4, 6]),
 )  # fmt: skip
 
@@ -429,7 +430,7 @@ cast_to: Operation = linear(
     "cast", "x | dtype", _uncast,
     domain=cases(((VECTOR,), {"dtype": "float64"})),
     array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="astype to_float to_double", method="astype",
-    doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
+    depends="elements", doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
 )  # fmt: skip
 
 

@@ -8,8 +8,7 @@ from adiff import AdiffError, program
 from adiff.engine import derivatives
 from adiff.engine.autodiff import drivers, sparse
 from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
-from adiff.engine.autodiff.pattern_loops import as_it_stands
-from adiff.engine.autodiff.symmetric import SymmetricPattern
+from adiff.engine.autodiff.sparsity import SymmetricPattern
 from adiff.engine.autodiff.tape import gradient
 
 VECTOR = np.linspace(-1.0, 1.3, 24)
@@ -141,23 +140,6 @@ def test_ways_to_the_same_inputs_are_counted_once() -> None:
         assert sets == expected
 
 
-def test_pairs_of_many_inputs_are_those_of_few() -> None:
-    """The table of pairs and the list of pairs hold the same."""
-    from adiff.engine.autodiff.pairs import PairList, PairTable
-
-    draw = np.random.default_rng(5)
-    found = []
-    for pairs in (PairTable(40), PairList(40, as_it_stands)):
-        draw = np.random.default_rng(5)
-        for _ in range(6):
-            pairs.add(draw.integers(0, 41, (3, 1)), draw.integers(0, 41, (3, 4)))
-            pairs.cross(frozenset(draw.integers(1, 41, 3).tolist()), frozenset(draw.integers(1, 41, 2).tolist()))
-            pairs.cross(np.unique(draw.integers(1, 41, 12)), np.unique(draw.integers(1, 41, 9)))
-        found.append([part.tolist() for part in pairs.entries()])
-    assert found[0] == found[1]
-    assert len(found[0][0]) > 200
-
-
 def test_an_input_that_does_not_reach_the_result_has_no_blocks() -> None:
     at = {"x": VECTOR, "y": VECTOR[:3]}
     found = program("sum(x**3) + len(y)").evaluate("hessian", at, engine="tape")
@@ -202,9 +184,9 @@ def test_colourings_recover_random_patterns(seed: int) -> None:
     pattern = SymmetricPattern(n, rows, columns)
     for colours in (star_colouring(pattern), greedy(pattern)):
         seeds = (colours == np.arange(colours.max() + 1)[:, None]).astype(float)
-        indices, found = recovered(pattern, colours, seeds @ matrix)
-        assert indices.tolist() == np.argwhere(full | full.T).tolist()
-        assert np.array_equal(found, matrix[tuple(indices.T)])
+        found = recovered(pattern, colours, seeds @ matrix)
+        assert np.stack((pattern.rows, pattern.columns), 1).tolist() == np.argwhere(full | full.T).tolist()
+        assert np.array_equal(found, matrix[pattern.rows, pattern.columns])
         assert colours.max() < n - 1  # fewer products than columns
 
 
