@@ -79,6 +79,10 @@ class Arguments:
         return run
 
     def result(self, leaves: list[Any]) -> Any:
+        if len(flatten(self.structures)) != len(self.leaves):
+            raise failure(
+                "E0508", "the function changes the list that it is differentiated by", "copy it there: list(xs)"
+            )
         built = rebuild(self.structures, leaves)
         return built[0] if self.single else tuple(built)
 

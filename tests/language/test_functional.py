@@ -69,7 +69,7 @@ def test_functional_forms(run: Runner, name: str) -> None:
         ("grad(3.0)", "E0304"), ("grad(lambda x: x)(constant([1.0, 2.0]))", "E0507"), ("grad(lambda x: x, argnums=3)(1.0)", "E0508"),
         ("hvp(lambda x: x, (1.0, 2.0), (1.0,))", "E0508"), ("hvp(lambda x: x[0], [1.0, 2.0], [1.0])", "E0508"), ("hessian(lambda x: x)(constant([1.0, 2.0]))", "E0507"),
         ("jvp(lambda x: x, (1.0,), (constant([1.0, 2.0]),))", "E0302"), ("grad(lambda x: 'a')(1.0)", "E0304"),
-        ("grad(lambda x: None)(1.0)", "E0304"), ("jacobian(5)", "E0304"), ("vjp(lambda x: x, 1.0)[1](constant([1.0, 2.0]))", "E0302"),
+        ("grad(lambda x: None)(1.0)", "E0304"), ("jacobian(5)", "E0304"), ("x = [1.0]\ndef f(v):\n    x.append(v)\n    return v[0]**2\ngrad(f)(x)", "E0508"), ("vjp(lambda x: x, 1.0)[1](constant([1.0, 2.0]))", "E0302"),
     ],
 )  # fmt: skip
 def test_functional_forms_refuse(run: Runner, text: str, code: str) -> None:
