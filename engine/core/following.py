@@ -49,11 +49,14 @@ def path_ends(values: Any, reason: str, site: Any = None) -> bool:
     if heard:
         STATE.choices(reason, values)
     told = False
+    site = STATE.site if site is None else site
+    if site.source is not None and site.source.library:
+        site = STATE.outside
     for recorder in RECORDERS:
         followed = [x for x in values if follows(x, recorder.token)]
         if followed:
             told = True
-            if recorder.broken(STATE.site if site is None else site, followed, reason):
+            if recorder.broken(site, followed, reason):
                 heard = True
     return heard or not told
 

@@ -24,6 +24,7 @@ from .exceptions import EXCEPTIONS
 from .generators import context_of
 from .graphs import graph_tape
 from .libraries import FUNCTIONS as INTERNAL
+from .libraries import dtypes_of, settled
 from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
@@ -368,19 +369,7 @@ class OfTensorflow(OfKind):
     __slots__ = ()
 
     def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
-        given = {x.dtype for x in (*args, *keywords.values()) if x.__class__ is Tensor and x.ndim}
-        return self.settled(super().call(args, keywords, bound), given)
-
-    def settled(self, x: Any, given: set[Any]) -> Any:
-        """A result with defaults in the place of weak dtypes, but of those that arrays were given in."""
-        from ..ops.tensorflow import settled
-
-        if x.__class__ in (list, tuple):
-            return x.__class__([self.settled(item, given) for item in x])
-        leaves = x.leaves() if hasattr(x, "leaves") else []
-        if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):
-            return x.with_leaves([self.settled(leaf, given) for leaf in leaves])
-        return settled(x) if x.__class__ is Tensor and x.dtype not in given else x
+        return settled(super().call(args, keywords, bound), dtypes_of((*args, *keywords.values())))
 
 
 class Intrinsics(dict[str, "Any"]):

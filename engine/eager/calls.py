@@ -16,8 +16,7 @@ from ..program import core as c
 from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
-from .libraries import point_outside
-from .values import Bound, Builtin, Function
+from .values import Bound, Builtin, Function, in_library, point_outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -218,7 +217,7 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
         place_arguments(function, frame, args, keywords or {})
     state = STATE
     site = state.site
-    if function.library and not (site.source is not None and site.source.library):
+    if function.library and not in_library(site):
         state.outside = site
     if code.generates:
         return function.body(frame)
@@ -260,6 +259,8 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
     for key, value in keywords.items():
         if key not in names:
             if code.named is None:
+                if key == "name" and function.library:
+                    continue
                 raise failure(
                     "E0305", f"{code.name} has no parameter '{key}'",
                     f"its parameters are {', '.join(names)}" if names else "it has none",

@@ -181,9 +181,11 @@ class Instance(Kind):
             raise failure("E0304", f"{name} of {self.cls.name} gives {describe(found)}, and must give a string")
         return str(found)
 
-    def as_result(self) -> str:
-        """What stands for it in a result: its text, while its program still runs."""
-        return self.text(str)
+    def as_result(self) -> Any:
+        """What stands for it in a result, while its program still runs: what its `_result` gives, or its text."""
+        from ..plain import to_plain
+
+        return to_plain(self.call_method("_result", [], {})) if self.has("_result") else self.text(str)
 
     def length(self) -> int:
         if not self.has("__len__"):

@@ -17,7 +17,7 @@ from .definitions import handler_of
 from .exceptions import handled
 from .operators import truth
 from .statements import BREAK, CONTINUE, ends, enter
-from .values import Context, Derived, Generator, callable_of, invoke
+from .values import Context, Derived, Generator, callable_of, in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def context_of(function: Any) -> Derived:
 def body_of(compiler: Compiler, code: c.FunctionCode) -> Callable[[list[Any]], Generator]:
     """The body of a function with `yield`: it takes the frame, and gives a generator."""
     run = steps(compiler, code.body)
-    return lambda f: Generator(code.name, run(f))
+    library = in_library(code.site)
+    return lambda f: Generator(code.name, run(f), library)
 
 
 def holds_yield(x: Any) -> bool:

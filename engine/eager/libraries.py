@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from copy import copy
+from itertools import islice
 
-from ..core.errors import failure, span_of
+from ..core import limits
+from ..core.dtypes import INT64
+from ..core.errors import failure
+from ..core.following import path_ends
 from ..core.operands import as_operand, bare, describe
-from ..core.state import NOWHERE, STATE, Site
+from ..core.operation import static
+from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor
-from ..ops.random import drawn
+from ..kinds.kind import of_dtype, whole
+from ..ops.random import drawn, generator
+from ..ops.support import integers
 from ..program.lower import library_core
 from .classes import Class, Instance, Method
 from .structure import flatten, rebuild
-from .values import Function, invoke
+from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
-    from ...parser.errors import AdiffError
     from ..program import core as c
     from .compile import Compiler
 
@@ -35,9 +41,44 @@ def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
         frame = compiler.libraries.get(file) or load(compiler, file)
         if slot < 0:
             slot = library_core(file).slot_names.index(node.name)
-        return frame[slot]
+        found = frame[slot]
+        return Settling(found) if node.settles and found.__class__ is Function else found
 
     return run
+
+
+class Settling:
+    """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
+
+    __slots__ = ("function",)
+    description = "a function"
+
+    def __init__(self, function: Function) -> None:
+        self.function = function
+
+    @property
+    def name(self) -> str:
+        return self.function.name
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return settled(invoke(self.function, args, keywords), dtypes_of([*args, *keywords.values()]))
+
+
+def dtypes_of(given: Iterable[Any]) -> set[Any]:
+    """The dtypes of the arrays among arguments."""
+    return {x.dtype for x in given if x.__class__ is Tensor and x.ndim}
+
+
+def settled(x: Any, given: set[Any]) -> Any:
+    """A result with TensorFlow's defaults in the place of weak dtypes, but of those that arrays were given in."""
+    from ..ops.tensorflow import settled as of_tensor
+
+    if x.__class__ in (list, tuple):
+        return x.__class__([settled(item, given) for item in x])
+    leaves = x.leaves() if hasattr(x, "leaves") else []
+    if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):
+        return x.with_leaves([settled(leaf, given) for leaf in leaves])
+    return of_tensor(x) if x.__class__ is Tensor and x.dtype not in given else x
 
 
 def load(compiler: Compiler, file: str) -> list[Any]:
@@ -50,13 +91,66 @@ def load(compiler: Compiler, file: str) -> list[Any]:
     return frame
 
 
-def point_outside(error: AdiffError, site: Site) -> None:
-    """Let an error inside the library point at the program's call of it, which is at `site`."""
-    if error.span is not None and error.span.source.library and not (site.source is None or site.source.library):
-        error.span = span_of(site)
-
-
 # --- what the files of the library call as `internal.name` ------------------------------------------------------------
+
+
+def fail(code: Any, message: Any, hint: Any = None) -> None:
+    """Raise an error with a code."""
+    raise failure(code, message, hint)
+
+
+def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
+    """An argument that must be integers, as a tensor of int64."""
+    return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
+
+
+def kept(items: Any, count: int | None) -> list[Any]:
+    """The items of what is a result, as far as there is memory for them; None if their count is unknown."""
+    if count is not None:
+        limits.allocate(count, 36)
+    found = []
+    for item in items:
+        found.append(item)
+        if len(found) % 100_000 == 0:  # there may be no end of them
+            limits.allocate(len(found), 500)
+    return found
+
+
+def taken(items: Any, most: int) -> list[Any]:
+    """The next items, so many of them or as many as there are."""
+    return list(islice(items, max(most, 0)))
+
+
+def applied(function: Any, element: Any) -> Any:
+    """A function of an element of a Dataset; one of a tuple takes its parts."""
+    return invoke(function, list(element) if element.__class__ is tuple else [element], None)
+
+
+def combined(change: Any, elements: list[Any]) -> Any:
+    """`change` of the lists of what stands at one place in elements of one structure of tuples and dicts."""
+    first = elements[0]
+    cls = first.__class__
+    if cls not in (tuple, dict):
+        if any(x.__class__ in (tuple, dict) for x in elements):
+            raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
+        return invoke(change, [elements], None)
+    if any(x.__class__ is not cls or len(x) != len(first) for x in elements):
+        raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
+    if cls is tuple:
+        return tuple([combined(change, list(items)) for items in zip(*elements)])
+    if any(x.keys() != first.keys() for x in elements):
+        raise failure("E0302", "the elements of the dataset differ in their keys, so they make no batch")
+    return {key: combined(change, [x[key] for x in elements]) for key in first}
+
+
+def draws(name: Any, seed: Any) -> Derived:
+    """What draws from a seed: `draw(n)` is a number below n, `draw(n, True)` an order of n things."""
+    found = generator(name, static(seed))
+
+    def draw(args: list[Any], keywords: dict[str, Any]) -> Any:
+        return found.permutation(args[0]).tolist() if len(args) > 1 else int(found.integers(args[0]))
+
+    return Derived("draw", draw)
 
 
 def attributes(x: Any) -> dict[str, Any]:
@@ -236,6 +330,17 @@ def date_text(seconds: Any, form: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
+        fail,
+        int64,
+        whole,
+        of_dtype,
+        path_ends,
+        kept,
+        taken,
+        applied,
+        combined,
+        draws,
+        describe,
         arguments,
         attributes,
         flatten,

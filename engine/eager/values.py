@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.errors import failure, plural
+from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
 from ..core.operation import UNFIT, unfit
 from ..core.state import STATE
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from ...parser.errors import AdiffError
+    from ..core.state import Site
     from ..program.core import FunctionCode
 
 ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
@@ -126,6 +127,16 @@ def invoke(f: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any:
     return INVOKE[0](f, args, keywords)
 
 
+def in_library(site: Site) -> bool:
+    return site.source is not None and site.source.library
+
+
+def point_outside(error: AdiffError, site: Site) -> None:
+    """Let an error inside the library point at the program's call of it, which is at `site`."""
+    if error.span is not None and error.span.source.library and not (site.source is None or site.source.library):
+        error.span = span_of(site)
+
+
 class Bound:
     """A method taken off its value without being called: `f = t.gradient`."""
 
@@ -140,12 +151,13 @@ class Bound:
 class Generator:
     """What a call of a function with `yield` gives."""
 
-    __slots__ = ("name", "steps")
+    __slots__ = ("library", "name", "steps")
     description = "a generator"
 
-    def __init__(self, name: str, steps: Any) -> None:
+    def __init__(self, name: str, steps: Any, library: bool) -> None:
         self.name = name
         self.steps = steps
+        self.library = library
 
     def __iter__(self) -> Generator:
         return self
@@ -153,9 +165,16 @@ class Generator:
     def __next__(self) -> Any:
         if STATE.depth >= limits.MAX_CALL_DEPTH:
             raise calls_itself(self.name)
+        site = STATE.site
+        if self.library and not in_library(site):
+            STATE.outside = site
         STATE.depth += 1
         try:
             return next(self.steps)
+        except AdiffError as error:
+            if self.library:
+                point_outside(error, site)
+            raise
         finally:
             STATE.depth -= 1
 

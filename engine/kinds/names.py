@@ -1,4 +1,7 @@
-"""Which file of this folder holds the functions of a module or a class of TensorFlow's."""
+"""Where the functions of a module or a class of TensorFlow's are: in a file of this folder, or in the language itself.
+
+What is written in the language is in `engine/library/kinds/`, and calls a file of this folder as `internal.MODULE.NAME`.
+"""
 
 from __future__ import annotations
 
@@ -9,26 +12,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# The first part of a dotted name after `tf.` -> the file.
+# The first part of a dotted name after `tf.` -> the file; "" where all of it is in the library.
 FILES: dict[str, str] = {
-    "FIFOQueue": "queues",
+    "FIFOQueue": "",
     "IndexedSlices": "indexed_slices",
-    "PaddingFIFOQueue": "queues",
-    "PriorityQueue": "queues",
+    "PaddingFIFOQueue": "",
+    "PriorityQueue": "",
     "RaggedTensor": "ragged_functions",
     "RaggedTensorSpec": "ragged_functions",
-    "RandomShuffleQueue": "queues",
+    "RandomShuffleQueue": "",
     "SparseTensor": "sparse_functions",
     "SparseTensorSpec": "debugging",
     "TensorArray": "tensor_array",
     "TensorSpec": "debugging",
     "as_string": "strings",
-    "data": "dataset",
+    "data": "",
     "debugging": "debugging",
     "io": "strings",
     "is_tensor": "debugging",
     "numpy_random": "numpy_random",
-    "queue": "queues",
+    "queue": "",
     "ragged": "ragged_functions",
     "sets": "sets",
     "sparse": "sparse_functions",
@@ -40,8 +43,8 @@ PREFIXED = frozenset({"data", "debugging", "io", "numpy_random", "queue"})
 
 def function(name: str) -> Callable[..., Any] | None:
     """The function of a kind under its dotted name without `tf.`; None where there is none. Imports the kind's file."""
-    file = FILES.get(name.partition(".")[0])
-    if file is None:
+    file = FILES.get(name.removeprefix("internal.").partition(".")[0])
+    if not file:
         return None
     found: Callable[..., Any] | None = import_module(f"{__package__}.{file}").FUNCTIONS.get(name)
     return found
@@ -56,5 +59,6 @@ def members(path: list[str]) -> list[str]:
     """The names of the functions of a kind's module or class under its dotted name, for suggestions."""
     start = next((i for i, part in enumerate(path) if part in FILES), len(path))
     prefix = ".".join(path[start:]) + "."
-    known = import_module(f"{__package__}.{FILES[path[start]]}").FUNCTIONS if path[start:] else []
+    file = FILES[path[start]] if path[start:] else ""
+    known = import_module(f"{__package__}.{file}").FUNCTIONS if file else []
     return [name.removeprefix(prefix) for name in known if name.startswith(prefix)]

@@ -28,6 +28,8 @@ INITIALIZERS = {
         ("random_uniform", "RandomUniform"),
     )
 }  # fmt: skip
+# Names of value kinds that stand without a module, and the file of theirs.
+KINDS = dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"), "queue")
 # What a line of a file defines at the top level.
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
@@ -61,6 +63,12 @@ def find(path: list[str], anywhere: bool = False) -> tuple[str, str] | None:
     path = [part for part in path if part != "legacy"]
     module = file_of(path[:-1])
     file = None if module is None else public(module).get(path[-1])
+    return None if file is None else (file, path[-1])
+
+
+def find_of_kind(path: list[str]) -> tuple[str, str] | None:
+    """The file that defines a name of a value kind, `["ragged", "range"]` or `["FIFOQueue"]`, and the name there."""
+    file = public("kinds/" + KINDS.get(path[0], path[0])).get(path[-1]) if 0 < len(path) < 3 else None
     return None if file is None else (file, path[-1])
 
 

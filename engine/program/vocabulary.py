@@ -220,6 +220,9 @@ def under_prefix(name: str) -> Meaning | None:
         return Meaning("library", (WRITTEN[name], name))
     if name in INTRINSICS or kinds.function(name) is not None:
         return Meaning("intrinsic", name)
+    if name in kinds.FILES:
+        found = library.find_of_kind([name])
+        return None if found is None else Meaning("library", found)
     dtype = SPELLINGS.get(name)
     if dtype is not None:
         return Meaning("dtype", dtype)
@@ -241,6 +244,8 @@ def dotted(parts: list[str]) -> Meaning | None:
         return Meaning("intrinsic", "tf.Variable")
     if root == "tensorflow" and meaning.kind == "intrinsic" and kinds.function(meaning.value) is not None:
         return Meaning("intrinsic", "tf." + meaning.value)
+    if root == "tensorflow" and meaning.kind == "library" and of_kind(parts):
+        return Meaning("library", (*meaning.value, True))
     return meaning
 
 
@@ -276,11 +281,12 @@ def member(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
-    if path == ["data", "AUTOTUNE"]:
-        return Meaning("constant", -1)
     if of_kind(parts):
-        name = ".".join(parts if parts[0] in kinds.FILES else path)
-        return Meaning("intrinsic", name) if kinds.function(name) is not None else None
+        path = parts if parts[0] in kinds.FILES else path
+        if kinds.function(".".join(path)) is not None:
+            return Meaning("intrinsic", ".".join(path))
+        found = library.find_of_kind(path)
+        return None if found is None else Meaning("library", found)
     found = library.find(path) if root == "tensorflow" else None
     if found is not None:
         return Meaning("library", found)
@@ -371,7 +377,7 @@ def members_near(parts: list[str]) -> list[str]:
     from ...parser.suggest import suggest
 
     if of_kind(parts[:-1]):
-        return suggest(parts[-1], kinds.members(parts[:-1]))
+        return suggest(parts[-1], [*kinds.members(parts[:-1]), *library.public("kinds/" + parts[-2])])
     if library.members(parts[1:-1]):
         return suggest(parts[-1], library.members(parts[1:-1]))
     known: Iterable[str] = callable_names()
@@ -419,5 +425,5 @@ def expression_of(meaning: Meaning) -> Any:
     from .core import LibraryName, Literal
 
     if meaning.kind == "library":
-        return LibraryName(*meaning.value)
+        return LibraryName(*meaning.value[:2], len(meaning.value) > 2)
     return Intrinsic(meaning.value) if meaning.kind == "intrinsic" else Literal(meaning.value)

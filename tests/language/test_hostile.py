@@ -100,11 +100,15 @@ PYTHON = re.compile(
 def functions() -> list[str]:
     """Every function of the language, as a program calls it."""
     of_kinds = [
-        name for file in kinds.FILES.values() for name in import_module(f"{kinds.__package__}.{file}").FUNCTIONS
+        name
+        for file in kinds.FILES.values()
+        if file
+        for name in import_module(f"{kinds.__package__}.{file}").FUNCTIONS
+        if not name.startswith("internal.")
     ]
     files = [path.relative_to(library.FOLDER).with_suffix("") for path in Path(library.FOLDER).rglob("*.adiff")]
     of_library = [
-        (file.as_posix().replace("/", ".") + f".{name}").removeprefix("tensorflow.")
+        (file.as_posix().replace("/", ".") + f".{name}").removeprefix("tensorflow.").removeprefix("kinds.")
         for file in files for name in library.public(file.as_posix())
     ]  # fmt: skip
     methods = [f"({value}).{name}" for name in sorted(METHODS) for value in ("x", "Variable(x)", "tf.constant(y)")]
