@@ -5,17 +5,18 @@ from __future__ import annotations
 from copy import copy
 from itertools import islice
 
-from ..core import limits
 from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, bare, describe
+from ..core.limits import allocate
+from ..core.operands import as_operand, bare, describe, shape_text
 from ..core.operation import static
 from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor
 from ..kinds.kind import of_dtype, whole
 from ..ops.random import drawn, generator
-from ..ops.support import integers
+from ..ops.support import axis_of as axis_from_front
+from ..ops.support import integers, ndarray
 from ..program.lower import library_core
 from .classes import Class, Instance, Method
 from .structure import flatten, rebuild
@@ -104,15 +105,39 @@ def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
     return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
 
 
+def vector(x: Any, name: Any, what: Any) -> Tensor:
+    """An argument that must be a vector of integers."""
+    found = int64(x, name, what)
+    if found.ndim != 1:
+        raise failure("E0302", f"{name}: {what} must be a vector, not of shape {shape_text(found.shape)}")
+    return found
+
+
+def places(mask: Any) -> Tensor:
+    """Where a mask holds, in the flattened tensor."""
+    return Tensor(ndarray(mask).reshape(-1).nonzero()[0], INT64)
+
+
+def first(mask: Any) -> int | None:
+    """The first of the rows where a mask holds; None if there is none."""
+    held = ndarray(mask)
+    return int(held.reshape(len(held), -1).any(axis=1).argmax()) if held.any() else None
+
+
+def axis_of(name: Any, axis: Any, rank: Any) -> int:
+    """An axis counted from the front."""
+    return axis_from_front(name, static(axis), rank)
+
+
 def kept(items: Any, count: int | None) -> list[Any]:
     """The items of what is a result, as far as there is memory for them; None if their count is unknown."""
     if count is not None:
-        limits.allocate(count, 36)
+        allocate(count, 36)
     found = []
     for item in items:
         found.append(item)
         if len(found) % 100_000 == 0:  # there may be no end of them
-            limits.allocate(len(found), 500)
+            allocate(len(found), 500)
     return found
 
 
@@ -337,10 +362,17 @@ FUNCTIONS: dict[str, Any] = {
         path_ends,
         kept,
         taken,
+        as_operand,
+        vector,
+        places,
+        first,
+        axis_of,
+        allocate,
         applied,
         combined,
         draws,
         describe,
+        shape_text,
         arguments,
         attributes,
         flatten,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.dtypes import STRONG
 from ..core.errors import failure
-from ..core.operands import describe, plain, shape_text, tensor
+from ..core.operands import plain, shape_text, tensor
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.gathering import checked
 from ..ops.support import as_shape, integers
@@ -88,16 +88,6 @@ def indexed_slices(values: Any, indices: Any, dense_shape: Any = None) -> Indexe
         )
     checked(name, rows, shape[0], negative=False)
     return IndexedSlices(values, rows, shape)
-
-
-def mask(a: Any, mask_indices: Any) -> IndexedSlices:
-    """`sparse.mask`: the slices whose rows are not among the indices."""
-    if a.__class__ is not IndexedSlices:
-        raise failure("E0304", f"sparse.mask needs IndexedSlices, and got {describe(a)}")
-    import numpy as np
-
-    left = (~np.isin(a.indices, integers("sparse.mask", "mask_indices", mask_indices))).nonzero()[0]
-    return IndexedSlices(OPERATORS.take_rows(a.values, indices=left), a.indices[left], a.shape)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {"IndexedSlices": indexed_slices}

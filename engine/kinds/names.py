@@ -21,7 +21,7 @@ FILES: dict[str, str] = {
     "RaggedTensor": "ragged_functions",
     "RaggedTensorSpec": "ragged_functions",
     "RandomShuffleQueue": "",
-    "SparseTensor": "sparse_functions",
+    "SparseTensor": "sparse",
     "SparseTensorSpec": "debugging",
     "TensorArray": "tensor_array",
     "TensorSpec": "debugging",
@@ -34,7 +34,7 @@ FILES: dict[str, str] = {
     "queue": "",
     "ragged": "ragged_functions",
     "sets": "sets",
-    "sparse": "sparse_functions",
+    "sparse": "sparse",
     "strings": "strings",
 }
 # Of these the ones that mean nothing without `tf.`: inputs of programs have such names.

@@ -134,7 +134,7 @@ def products(op: Any, a: Any, b: Any, **options: Any) -> Any:
     ]
     found = [op.call(pair, options) for pair in pairs]
     if len({shape_of(x)[1] for x in found}) > 1:
-        found = [names.function("RaggedTensor.from_tensor")(x) for x in found]  # type: ignore[misc]
+        found = [names.function("internal.ragged.ragged")(x, 1) for x in found]  # type: ignore[misc]
     return names.function("ragged.stack")(found)  # type: ignore[misc]
 
 

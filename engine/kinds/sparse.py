@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core.dtypes import STRONG
 from ..core.errors import failure
-from ..core.operands import as_operand, describe, plain, shape_text, tensor
+from ..core.operands import as_operand, plain, shape_text, tensor
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.wording import index_in
 from ..ops.support import as_shape, integers
@@ -29,6 +29,14 @@ SPARSE_NAMES = {
     "subtract": "add",
     "index": "slice",
 }
+
+# The functions of engine/library/kinds/sparse.adiff that a program may have meant by a row.
+TAKEN = frozenset(
+    """
+    add concat expand_dims maximum minimum reduce_max reduce_sum reshape segment_mean segment_sum slice softmax
+    sparse_dense_matmul split transpose
+    """.split()
+)
 
 
 class SparseTensor(Kind):
@@ -96,10 +104,6 @@ class SparseTensor(Kind):
             return {"shape": int64(self.shape), "size": count(self.shape), "ndim": len(self.shape)}[name]
         if name == "index" and attributes is not None and attributes["index"].__class__ is int:
             return self.part(attributes["index"])
-        if name == "stack":
-            from .sparse_functions import stack
-
-            return stack((attributes or {}).get("axis", 0), inputs[0] if inputs[0].__class__ is list else inputs)
         raise self.refusal(f"{name} does not take {self.description}", name)
 
     def part(self, index: int) -> SparseTensor:
@@ -127,10 +131,8 @@ class SparseTensor(Kind):
         return OPERATORS.take_rows(OPERATORS.reshape(x, shape=-1), indices=places)
 
     def refusal(self, message: str, name: str = "") -> Exception:
-        from .sparse_functions import FUNCTIONS
-
-        near = "sparse." + SPARSE_NAMES.get(name, name)
-        return failure("E0304", message, f"{near} takes SparseTensors" if near in FUNCTIONS else self.hint)
+        near = SPARSE_NAMES.get(name, name)
+        return failure("E0304", message, f"sparse.{near} takes SparseTensors" if near in TAKEN else self.hint)
 
     def get_item(self, index: Any) -> Any:
         return OPERATORS.index(self, index=index)
@@ -205,8 +207,16 @@ def sparse_tensor(indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
     return SparseTensor(rows, values, shape)
 
 
-def sparse(name: str, x: Any) -> SparseTensor:
-    """An argument that must be a SparseTensor."""
-    if x.__class__ is SparseTensor:
-        return x
-    raise failure("E0304", f"{name} needs a SparseTensor, and got {describe(x)}", "sparse.from_dense(x) makes one")
+def of_entries(indices: Any, values: Any, shape: Any) -> SparseTensor:
+    """A SparseTensor of what is known to fit."""
+    rows = integers("SparseTensor", "indices", indices)
+    return SparseTensor(rows, tensor(values), tuple([int(n) for n in shape]))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "SparseTensor": sparse_tensor,
+    "sparse.SparseTensor": sparse_tensor,
+    "internal.sparse.of": of_entries,
+    "internal.sparse.keys": lambda indices, shape: int64(keys(integers("SparseTensor", "indices", indices), shape)),
+    "internal.sparse.places": lambda at, shape: int64(places(integers("SparseTensor", "places", at), shape)),
+}

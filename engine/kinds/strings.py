@@ -13,7 +13,6 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..ops.structure import as_dtype
 from ..ops.support import axes_of, axis_of, kept
-from . import names
 from .kind import whole
 
 TYPE_CHECKING = False
@@ -80,15 +79,12 @@ def rows(name: str, values: Any, parts: Callable[[str], list[Any]], dtype: Any =
     flat = np.array([part for items in lists for part in items], dtype=object if dtype is STRING else dtype.name)
     if not strings.ndim:
         return Tensor(flat, dtype)
-    from_row_lengths = names.function("RaggedTensor.from_row_lengths")
-    if from_row_lengths is None:
-        raise failure(
-            "E0304", f"{name} of several strings is not built yet", "take them one by one: [f(s) for s in strings]"
-        )
-    found = from_row_lengths(Tensor(flat, dtype), [len(items) for items in lists])
+    from .ragged import RaggedTensor, splits_of
+
+    found = RaggedTensor(Tensor(flat, dtype), splits_of([len(items) for items in lists]))
     for axis in range(strings.ndim - 1, 0, -1):
         count = int(np.prod(strings.shape[:axis]))
-        found = from_row_lengths(found, [strings.shape[axis]] * count)
+        found = RaggedTensor(found, np.arange(count + 1) * strings.shape[axis])
     return found
 
 
