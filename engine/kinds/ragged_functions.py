@@ -13,7 +13,7 @@ from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.structure import as_dtype
 from ..ops.support import as_shape, integers
 from .access import iterate
-from .kind import Kind, whole
+from .kind import whole
 from .ragged import RaggedTensor, nest, nrows, ranges, splits_of
 from .ragged_rows import boolean_mask, concat, ragged, stack
 from .ragged_values import cross, map_flat_values
@@ -135,19 +135,6 @@ def of_splits(values: Any, splits: Any, uniform: Any = None) -> RaggedTensor:
     return RaggedTensor(operand(values), integers("RaggedTensor", "row_splits", splits), uniform)
 
 
-class RaggedTensorSpec(Kind):
-    """What `fn_output_signature` says of the results of a function: that their lengths may differ."""
-
-    description = "a RaggedTensorSpec"
-    ragged = True
-
-
-def spec(
-    shape: Any = None, dtype: Any = None, ragged_rank: Any = None, row_splits_dtype: Any = None
-) -> RaggedTensorSpec:
-    return RaggedTensorSpec()
-
-
 def ragged_tensor(*values: Any) -> Any:
     raise failure(
         "E0305",
@@ -165,7 +152,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.boolean_mask": mask,
     "ragged.map_flat_values": map_flat_values,
     "RaggedTensor": ragged_tensor,
-    "RaggedTensorSpec": spec,
     "internal.ragged.nrows": nrows,
     "internal.ragged.of": of_splits,
     "internal.ragged.operand": operand,
