@@ -105,6 +105,10 @@ def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
     return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
 
 
+def notify(code: Any, message: Any) -> None:
+    STATE.notify(code, message)
+
+
 def vector(x: Any, name: Any, what: Any) -> Tensor:
     """An argument that must be a vector of integers."""
     found = int64(x, name, what)
@@ -362,6 +366,7 @@ FUNCTIONS: dict[str, Any] = {
         path_ends,
         kept,
         taken,
+        notify,
         as_operand,
         vector,
         places,

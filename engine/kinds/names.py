@@ -23,7 +23,7 @@ FILES: dict[str, str] = {
     "RandomShuffleQueue": "",
     "SparseTensor": "sparse",
     "SparseTensorSpec": "specs",
-    "TensorArray": "tensor_array",
+    "TensorArray": "",
     "TensorSpec": "specs",
     "as_string": "strings",
     "data": "",

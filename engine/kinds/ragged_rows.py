@@ -1,4 +1,4 @@
-"""Rows of the table that RaggedTensors take in ways of their own: reductions, joining, gathering, new axes."""
+"""Rows of the table that RaggedTensors take in ways of their own: joining, gathering, new axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import reduce as fold
 import numpy as np
 
 from ..core.errors import failure
-from ..core.operands import as_operand, shape_text
+from ..core.operands import as_operand
 from ..core.operation import static
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.gathering import checked
@@ -18,143 +18,18 @@ from .ragged import (
     expand_dims,
     nest,
     nrows,
-    ranges,
     rows_at,
     splits_of,
 )
-from .ragged_values import elementwise, is_elementwise, products, running
+from .ragged_reductions import argmax, argmin, by_name, has_segments, log_softmax, reduced, segment, softmax
+from .ragged_values import elementwise, is_elementwise, matmul, running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..core.operation import Operation
-
-# --- reductions -------------------------------------------------------------------------------------------------------
-
-
-def without_axis(levels: Sequence[Any], axis: int) -> tuple[Any, list[Any], int]:
-    """What reducing an axis does to rows: the segment of each flat value, the splits that are left, and how many segments."""
-    first, rest = levels[0], levels[1:]
-    if axis > 1:
-        ids, left, count = without_axis(rest, axis - 1)
-        return ids, [first, *left], count
-    lengths = np.diff(first)
-    rows = np.repeat(np.arange(len(lengths)), lengths)
-    if axis:
-        return segmented(rest, rows, len(lengths))
-    return segmented(rest, np.arange(len(rows)) - first[:-1][rows], int(lengths.max(initial=0)))
-
-
-def segmented(levels: Sequence[Any], ids: Any, count: int) -> tuple[Any, list[Any], int]:
-    """The same where rows of `levels` are added up by segments: an added row is as long as its longest part."""
-    left = []
-    for splits in levels:
-        lengths = np.diff(splits)
-        longest = np.zeros(count, dtype="int64")
-        np.maximum.at(longest, ids, lengths)
-        joined = splits_of(longest)
-        ids = ranges(joined[:-1][ids], lengths)
-        count = int(joined[-1])
-        left.append(joined)
-    return ids, left, count
-
-
-def by_segment(how: str, flat: Any, ids: Any, count: int) -> Any:
-    """Flat values reduced by segments."""
-    if how in ("any", "all"):
-        found = by_segment("max" if how == "any" else "min", OPERATORS.cast(flat, dtype="int32"), ids, count)
-        return OPERATORS.greater(found, 0)
-    if how in ("mean", "reduce_mean"):
-        sizes = OPERATORS.cast(counts(np.bincount(ids, minlength=count)), dtype="float64")
-        total = by_segment("sum", flat, ids, count)
-        if total.dtype.kind in "fc":
-            sizes = OPERATORS.cast(sizes, dtype=total.dtype)
-        else:
-            total = OPERATORS.cast(total, dtype="float64")
-        sizes = OPERATORS.reshape(sizes, shape=(count,) + (1,) * (len(shape_of(flat)) - 1))
-        return OPERATORS.divide(total, sizes)
-    if how in ("var", "std"):
-        mean = by_segment("mean", flat, ids, count)
-        away = OPERATORS.subtract(OPERATORS.cast(flat, dtype=mean.dtype), OPERATORS.take_rows(mean, indices=ids))
-        found = by_segment("mean", OPERATORS.square(away), ids, count)
-        return OPERATORS.sqrt(found) if how == "std" else found
-    if how == "logsumexp":
-        top = OPERATORS.stop_gradient(by_segment("max", flat, ids, count))
-        parts = OPERATORS.exp(OPERATORS.subtract(flat, OPERATORS.take_rows(top, indices=ids)))
-        return OPERATORS.add(OPERATORS.log(by_segment("sum", parts, ids, count)), top)
-    return OPERATORS[f"unsorted_segment_{how}"](flat, counts(ids), count)
-
-
-def reduced(op: Any, x: Any, axis: Any = None, keepdims: Any = False, **options: Any) -> Any:
-    """A reduction over any axes; rows that have no element at a place of axis 0 do not count there."""
-    flat, rank, depth = x.flat, x.rank, len(x.levels)
-    if axis is None:
-        found = op.call((flat,), options)
-        return OPERATORS.reshape(found, shape=(1,) * rank) if keepdims else found
-    axes = axes_of(op.name, axis, rank)
-    inner = tuple([a - depth for a in axes if a > depth])
-    outer = sorted([a for a in axes if a <= depth], reverse=True)
-    if inner and op.name in ("var", "std") and outer:
-        raise failure(
-            "E0405", f"{op.name} of a RaggedTensor is over ragged axes or over the others, not over both at once"
-        )
-    if inner:
-        flat = op.call((flat,), {"axis": inner, "keepdims": keepdims, **options})
-    levels, ids, count, whole = list(x.levels), np.arange(nrows(x.flat)), nrows(x.flat), False
-    for a in outer:
-        if levels:
-            step, levels, count = without_axis(levels, a)
-            ids = step[ids]
-        else:
-            ids, count, whole = np.zeros_like(ids), 1, True
-    if outer:
-        flat = by_segment(op.name, flat, ids, count)
-    if whole and not keepdims:
-        return OPERATORS.index(flat, index=0)
-    found = nest(flat, levels)
-    for a in reversed(outer):
-        if keepdims and not (whole and a == 0):
-            found = expand_dims(found, a)
-    return found
-
-
-def extreme_place(op: Any, x: Any, axis: Any = None, keepdims: Any = False, output_type: Any = None) -> Any:
-    """argmax and argmin: of rows, or over the rows; an empty row has 0."""
-    axis = 0 if axis is None else axis_of(op.name, axis, x.rank)
-    if x.rank > 2:
-        raise failure("E0304", f"{op.name} takes a RaggedTensor of 2 dimensions", "r.to_tensor() makes it dense")
-    low, kind = op.name.endswith("max"), np.asarray(x.flat.value).dtype
-    limits = (-np.inf, np.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
-    dense = x.method_to_tensor(default_value=float(limits[not low]) if kind.kind == "f" else int(limits[not low]))
-    return op.call((dense,), {"axis": axis, "keepdims": keepdims, "output_type": output_type})
-
-
-def softmax(op: Any, x: Any, axis: Any = -1) -> Any:
-    """softmax and log_softmax over the rows."""
-    if len(x.levels) + 1 != x.rank or axis_of(op.name, axis, x.rank) != x.rank - 1:
-        raise failure("E0405", f"{op.name} of a RaggedTensor is over its last axis, which must be ragged")
-    splits = x.levels[-1]
-    ids, count = np.repeat(np.arange(len(splits) - 1), np.diff(splits)), len(splits) - 1
-    total = OPERATORS.take_rows(by_segment("logsumexp", x.flat, ids, count), indices=ids)
-    found = OPERATORS.subtract(x.flat, total)
-    return x.with_flat(found if op.name == "log_softmax" else OPERATORS.exp(found))
-
-
-def segment(op: Any, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
-    """segment_sum and its kin on rows: the rows of a segment are added place by place."""
-    ids = integers(op.name, "segment_ids", segment_ids)
-    count = (
-        int(ids.max(initial=-1)) + 1 if num_segments is None else int(integers(op.name, "num_segments", num_segments))
-    )
-    if ids.shape != (nrows(data),):
-        raise failure(
-            "E0302", f"{op.name}: {nrows(data)} rows need as many segment_ids, not shape {shape_text(ids.shape)}"
-        )
-    flat_ids, levels, total = segmented(data.levels, checked(op.name, ids, count, "segment_ids", False), count)
-    return nest(by_segment(op.name.rpartition("segment_")[2], data.flat, flat_ids, total), levels)
-
 
 # --- joining ----------------------------------------------------------------------------------------------------------
 
@@ -356,7 +231,7 @@ def without(x: Any, axis: int) -> Any:
     return x.values if axis else x.row(0)
 
 
-def no_shape(op: Any, x: Any, *rest: Any, **options: Any) -> Any:
+def shape(op: Any, x: Any, *rest: Any, **options: Any) -> Any:
     raise failure(
         "E0304",
         f"{op.name} does not take a RaggedTensor",
@@ -364,40 +239,49 @@ def no_shape(op: Any, x: Any, *rest: Any, **options: Any) -> Any:
     )
 
 
-REDUCTIONS = ("sum", "mean", "reduce_mean", "max", "min", "prod", "any", "all", "var", "std", "logsumexp")
-SEGMENTS = ("sum", "mean", "max", "min", "prod")
-ROWS: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(REDUCTIONS, reduced),
-    **{f"{kind}segment_{how}": segment for how in SEGMENTS for kind in ("", "unsorted_")},
-    "add_n": lambda op, values: fold(lambda a, b: elementwise(OPERATORS.add, (a, b), None), values),
-    "argmax": extreme_place,
-    "argmin": extreme_place,
-    "boolean_mask": boolean_mask,
-    "concat": concat,
-    "cumprod": running,
-    "cumsum": running,
-    "embedding_lookup": lambda op, params, ids, **unused: picked(op, params, ids),
-    "expand_dims": lambda op, x, axis: expand_dims(x, axis_of("expand_dims", axis, x.rank + 1)),
-    "flip": flip,
-    "gather": gather,
-    "gather_nd": gather_nd,
-    "index": lambda op, x, index: x.get_item(index),
-    "log_softmax": softmax,
-    "matmul": products,
-    "ndim": lambda op, x: x.rank,
-    "shape": no_shape,
-    "size": lambda op, x, axis=None: int(np.prod(shape_of(x.flat))),
-    "softmax": softmax,
-    "squeeze": squeeze,
-    "stack": stack,
-    "tile": tile,
-}  # fmt: skip
+def size(op: Any, x: Any, axis: Any = None) -> int:
+    return int(np.prod(shape_of(x.flat)))
+
+
+def ndim(op: Any, x: Any) -> int:
+    return int(x.rank)
+
+
+def index(op: Any, x: Any, index: Any) -> Any:
+    return x.get_item(index)
+
+
+def new_axis(op: Any, x: Any, axis: Any) -> Any:
+    return expand_dims(x, axis_of(op.name, axis, x.rank + 1))
+
+
+def add_n(op: Any, values: Any) -> Any:
+    return fold(lambda a, b: elementwise(OPERATORS.add, (a, b), None), values)
+
+
+def embedding_lookup(op: Any, params: Any, ids: Any, **unused: Any) -> Any:
+    return picked(op, params, ids)
+
+
+# Functions for the rows of their names.
+OWN = by_name(
+    add_n, argmax, argmin, boolean_mask, concat, embedding_lookup, flip, gather, gather_nd, index, log_softmax, matmul, ndim, shape,
+    size, softmax, squeeze, stack, tile,
+)  # fmt: skip
+OWN["expand_dims"] = new_axis
 
 
 def operate(op: Operation, name: str, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-    """The row of that name on operands of which one is a RaggedTensor."""
-    if name in ROWS:
-        return ROWS[name](op, *inputs, **(attributes or {}))
+    """The row of that name on operands of which one is a RaggedTensor: it has a way of its own, or that of its family."""
+    way = OWN.get(name)
+    if way is None and "segment_" in name:
+        way = segment
+    elif way is None and has_segments(name):
+        way = reduced
+    elif way is None and name.startswith("cum"):
+        way = running
+    if way is not None:
+        return way(op, *inputs, **(attributes or {}))
     if is_elementwise(op, name):
         return elementwise(op, inputs, attributes)
     raise failure(

@@ -121,8 +121,8 @@ def running(op: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
     return x.with_flat(OPERATORS.concat([op.call((row,), {"axis": 0, **options}) for row in rows])) if rows else x
 
 
-def products(op: Any, a: Any, b: Any, **options: Any) -> Any:
-    """matmul of the matrices of two batches, which may differ in size."""
+def matmul(op: Any, a: Any, b: Any, **options: Any) -> Any:
+    """The products of the matrices of two batches, which may differ in size."""
     ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in (a, b)]
     if ranks != [3, 3]:
         raise failure("E0304", "matmul takes RaggedTensors as batches of matrices", "both have three dimensions")
