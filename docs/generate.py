@@ -198,7 +198,7 @@ def codes_of_source() -> set[str]:
     """Every code of an error or a notice that the source can raise."""
     found = set()
     for package in ("parser", "engine", "cli"):
-        for path in (ROOT / package).rglob("*.py"):
+        for path in (*(ROOT / package).rglob("*.py"), *(ROOT / package).rglob("*.adiff")):
             found.update(match["code"] for match in CODE.finditer(path.read_text(encoding="utf-8")))
     return found
 

@@ -325,7 +325,7 @@ def written(parts: list[str]) -> Meaning | None:
     if MODULES.get(parts[0]) != "tensorflow":
         return None
     path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental", "math", "nn", "linalg", "numpy")]
-    found = library.find(path, anywhere=True)
+    found = library.find(path, anywhere=True) if path[:1] not in (["internal"], ["kinds"]) else None
     return Meaning("library", found) if found is not None else None
 
 
