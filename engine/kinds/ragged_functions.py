@@ -16,7 +16,6 @@ from .access import iterate
 from .kind import whole
 from .ragged import RaggedTensor, nest, nrows, ranges, splits_of
 from .ragged_rows import boolean_mask, concat, ragged, stack
-from .ragged_values import cross, map_flat_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -148,9 +147,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.range": range_,
     "ragged.stack": ragged_stack,
     "ragged.concat": ragged_concat,
-    "ragged.cross": cross,
     "ragged.boolean_mask": mask,
-    "ragged.map_flat_values": map_flat_values,
     "RaggedTensor": ragged_tensor,
     "internal.ragged.nrows": nrows,
     "internal.ragged.of": of_splits,

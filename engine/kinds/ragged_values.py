@@ -1,18 +1,17 @@
-"""What is applied to the flat values of RaggedTensors: element-wise rows, functions of the program, functions of strings."""
+"""What is applied to the flat values of RaggedTensors: element-wise rows, and functions of strings."""
 
 from __future__ import annotations
 
-from itertools import pairwise, product
+from itertools import pairwise
 
 import numpy as np
 
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import as_operand
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.support import axis_of
 from . import names
 from .access import iterate
-from .kind import call
 from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
 
 TYPE_CHECKING = False
@@ -37,22 +36,6 @@ def elementwise(op: Operation, inputs: Sequence[Any], attributes: dict[str, Any]
     levels, flats = aligned(op.name, inputs)
     found = op.call(flats, attributes)
     return nest(found, levels) if shape_of(found) else found  # a number: allclose, or a norm of all elements
-
-
-def map_flat_values(op: Any, *args: Any, **kwargs: Any) -> Any:
-    """A function of the program on the flat values of RaggedTensors of equal rows."""
-    ragged = [x for x in (*args, *kwargs.values()) if x.__class__ is RaggedTensor]
-    if not ragged:
-        return call(op, *args, **kwargs)
-    for x in ragged[1:]:
-        if len(x.levels) != len(ragged[0].levels) or not all(map(np.array_equal, x.levels, ragged[0].levels)):
-            raise failure("E0302", "map_flat_values: the RaggedTensors must have the same row splits")
-
-    def flat(x: Any) -> Any:
-        return x.flat if x.__class__ is RaggedTensor else x
-
-    found = call(op, *map(flat, args), **{key: flat(x) for key, x in kwargs.items()})
-    return ragged[0].method_with_flat_values(found)
 
 
 def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -136,17 +119,6 @@ def matmul(op: Any, a: Any, b: Any, **options: Any) -> Any:
     if len({shape_of(x)[1] for x in found}) > 1:
         found = [names.function("internal.ragged.ragged")(x, 1) for x in found]  # type: ignore[misc]
     return names.function("ragged.stack")(found)  # type: ignore[misc]
-
-
-def cross(inputs: Any, name: Any = None) -> Any:
-    """Every combination of an element of each input's row, joined by "_X_"."""
-    columns = [
-        x.method_to_list() if x.__class__ is RaggedTensor else np.asarray(plain(as_operand(x))).tolist() for x in inputs
-    ]
-    if len({len(rows) for rows in columns}) != 1:
-        raise failure("E0302", "ragged.cross needs inputs of equally many rows")
-    crossed = [["_X_".join(map(str, parts)) for parts in product(*rows)] for rows in zip(*columns)]
-    return names.function("ragged.constant")(crossed, dtype="string")  # type: ignore[misc]
 
 
 # --- strings ----------------------------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ ADVICE = [
     ("tf.sets.unoin([[1, 2, 2]])", "E0204", "did you mean 'tf.sets.union'?"),
     ("tf.sparse.add(1, 2)", "E0304", "write a + b"),
     ("tf.ragged.rang(3)", "E0204", "ragged.range"),
+    ("tf.internal.fail('E0401', 'a')", "E0204", None),
     ("tf.image.flip('a b')", "E0204", None),
     ("from tensorflow import signal\nsignal.sum([1, 2])", "E0204", None),
     ("tf.bitwise.inverse(5)", "E0204", "did you mean 'tf.bitwise.invert'?"),

@@ -201,3 +201,9 @@ def test_limits_reach_a_dataset_without_end(run: Runner) -> None:
         run.refused("for x in tf.data.Dataset.range(3).repeat().skip(10**12):\n    print(x)", timeout=0.2).code
         == "E0603"
     )
+
+
+def test_an_error_inside_the_library_points_at_the_program(run: Runner) -> None:
+    error = run.refused("ds = tf.data.Dataset.range(3).flat_map(lambda x: x)\nlist(ds)")
+    assert error.span is not None
+    assert error.span.source.text[error.span.start : error.span.end] == "list(ds)"
