@@ -378,6 +378,8 @@ class Intrinsics(dict[str, "Any"]):
     def __missing__(self, name: str) -> Builtin:
         run = names.function(name.removeprefix("tf."))
         made: type[Builtin] = OfTensorflow if name.startswith("tf.") else OfKind
+        if name.startswith("internal."):
+            made = Builtin
         if run is None:
             from .minimizers import FUNCTIONS as MINIMIZERS
 

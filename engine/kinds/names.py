@@ -43,7 +43,8 @@ PREFIXED = frozenset({"data", "debugging", "io", "numpy_random", "queue"})
 
 def function(name: str) -> Callable[..., Any] | None:
     """The function of a kind under its dotted name without `tf.`; None where there is none. Imports the kind's file."""
-    file = FILES.get(name.removeprefix("internal.").partition(".")[0])
+    module = name.removeprefix("internal.").partition(".")[0]
+    file = FILES.get(module, "internal" if name != module and name.startswith("internal.") else "")
     if not file:
         return None
     found: Callable[..., Any] | None = import_module(f"{__package__}.{file}").FUNCTIONS.get(name)

@@ -1,0 +1,125 @@
+"""What the files of engine/library/kinds/ call as `internal.name`: checks of arguments, errors, and parts of Datasets."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from ..core.dtypes import INT64
+from ..core.errors import failure
+from ..core.following import path_ends
+from ..core.limits import allocate
+from ..core.operands import as_operand, describe, shape_text
+from ..core.operation import static
+from ..core.state import STATE
+from ..core.tensor import Tensor
+from ..ops.random import generator
+from ..ops.support import axis_of as axis_from_front
+from ..ops.support import integers, ndarray
+from .kind import call, of_dtype, whole
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def fail(code: Any, message: Any, hint: Any = None) -> None:
+    """Raise an error with a code."""
+    raise failure(code, message, hint)
+
+
+def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
+    """An argument that must be integers, as a tensor of int64."""
+    return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
+
+
+def notify(code: Any, message: Any) -> None:
+    STATE.notify(code, message)
+
+
+def vector(x: Any, name: Any, what: Any) -> Tensor:
+    """An argument that must be a vector of integers."""
+    found = int64(x, name, what)
+    if found.ndim != 1:
+        raise failure("E0302", f"{name}: {what} must be a vector, not of shape {shape_text(found.shape)}")
+    return found
+
+
+def places(mask: Any) -> Tensor:
+    """Where a mask holds, in the flattened tensor."""
+    return Tensor(ndarray(mask).reshape(-1).nonzero()[0], INT64)
+
+
+def first(mask: Any) -> int | None:
+    """The first of the rows where a mask holds; None if there is none."""
+    held = ndarray(mask)
+    return int(held.reshape(len(held), -1).any(axis=1).argmax()) if held.any() else None
+
+
+def axis_of(name: Any, axis: Any, rank: Any) -> int:
+    """An axis counted from the front."""
+    return axis_from_front(name, static(axis), rank)
+
+
+def kept(items: Any, count: int | None) -> list[Any]:
+    """The items of what is a result, as far as there is memory for them; None if their count is unknown."""
+    if count is not None:
+        allocate(count, 36)
+    found = []
+    for item in items:
+        found.append(item)
+        if len(found) % 100_000 == 0:  # there may be no end of them
+            allocate(len(found), 500)
+    return found
+
+
+def taken(items: Any, most: int) -> list[Any]:
+    """The next items, so many of them or as many as there are."""
+    return list(islice(items, max(most, 0)))
+
+
+def applied(function: Any, element: Any) -> Any:
+    """A function of an element of a Dataset; one of a tuple takes its parts."""
+    return call(function, *element) if element.__class__ is tuple else call(function, element)
+
+
+def combined(change: Any, elements: list[Any]) -> Any:
+    """`change` of the lists of what stands at one place in elements of one structure of tuples and dicts."""
+    first = elements[0]
+    cls = first.__class__
+    if cls not in (tuple, dict):
+        if any(x.__class__ in (tuple, dict) for x in elements):
+            raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
+        return call(change, elements)
+    if any(x.__class__ is not cls or len(x) != len(first) for x in elements):
+        raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
+    if cls is tuple:
+        return tuple([combined(change, list(items)) for items in zip(*elements)])
+    if any(x.keys() != first.keys() for x in elements):
+        raise failure("E0302", "the elements of the dataset differ in their keys, so they make no batch")
+    return {key: combined(change, [x[key] for x in elements]) for key in first}
+
+
+class Draws:
+    """What draws from a seed: `draw(n)` is a number below n, `draw(n, True)` an order of n things."""
+
+    __slots__ = ("source",)
+    description = "a random generator"
+
+    def __init__(self, name: Any, seed: Any) -> None:
+        self.source = generator(name, static(seed))
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return self.source.permutation(args[0]).tolist() if len(args) > 1 else int(self.source.integers(args[0]))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "internal.draws": lambda name, seed: Draws(name, seed),
+    **{
+        f"internal.{function.__name__}": function
+        for function in (
+            allocate, applied, as_operand, axis_of, combined, describe, fail, first, int64, kept, notify, of_dtype, path_ends, places,
+            shape_text, taken, vector, whole,
+        )
+    },
+}  # fmt: skip
