@@ -11,7 +11,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..engine.core.alarm import Alarm
+    from ..engine.core.watchdog import Watchdog
     from .output import Output
 
 GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be heard, with the place in the program
@@ -25,23 +25,23 @@ class Writing:
     """A context that raises `out_of_time` when what the stages of an evaluation have left of `seconds`, if there is such a
     limit, is over."""
 
-    __slots__ = ("alarm", "seconds", "timings")
+    __slots__ = ("seconds", "timings", "watchdog")
 
     def __init__(self, seconds: float | None, timings: dict[str, float]) -> None:
         self.seconds = seconds
         self.timings = timings
-        self.alarm: Alarm | None = None
+        self.watchdog: Watchdog | None = None
 
     def __enter__(self) -> None:
         if self.seconds is not None:
-            from ..engine.core.alarm import Alarm
+            from ..engine.core.watchdog import Watchdog
 
-            self.alarm = Alarm(self.seconds, min(sum(self.timings.values()), self.seconds - LEAST))
-            self.alarm.start()
+            self.watchdog = Watchdog(self.seconds, min(sum(self.timings.values()), self.seconds - LEAST))
+            self.watchdog.start()
 
     def __exit__(self, *exception: object) -> None:
-        if self.alarm is not None:
-            self.alarm.cancel()
+        if self.watchdog is not None:
+            self.watchdog.cancel()
 
 
 class Deadline:

@@ -153,7 +153,7 @@ def deadline(
     seconds: float, request: Request, environment: Environment, output: Output, style: Style
 ) -> AbstractContextManager[None]:
     """What ends a command whose `--timeout` is over."""
-    from ..engine.core.alarm import out_of_time
+    from ..engine.core.watchdog import out_of_time
     from .deadline import Deadline
 
     as_json = style.format in ("json", "ndjson")

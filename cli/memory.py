@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from ..engine.core.limits import data_size, size_in
+
 SHARE = 0.9  # of what is free
-PROCESS, MACHINE, GROUP = "/proc/self/status", "/proc/meminfo", "/sys/fs/cgroup/memory"
+MACHINE, GROUP = "/proc/meminfo", "/sys/fs/cgroup/memory"
 
 
 def guard(processes: int = 1) -> None:
@@ -11,23 +13,14 @@ def guard(processes: int = 1) -> None:
     try:
         import resource
 
-        used = field(PROCESS, "VmData:")
-        free = min(field(MACHINE, "MemAvailable:"), free_in_group())
+        used = data_size()
+        free = min(size_in(MACHINE, "MemAvailable:"), free_in_group())
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         limit = used + int(SHARE * free / processes)
         if hard == resource.RLIM_INFINITY or limit < hard:
             resource.setrlimit(resource.RLIMIT_DATA, (limit, hard))
     except (ImportError, OSError, ValueError):
         return
-
-
-def field(path: str, name: str) -> int:
-    """A size in bytes from a file of the kernel's with lines like `MemAvailable: 1024 kB`."""
-    with open(path, "rb", buffering=4096) as file:
-        for line in file:
-            if line.startswith(name.encode()):
-                return int(line.split()[1]) * 1024
-    raise ValueError(name)
 
 
 def free_in_group() -> int:

@@ -33,8 +33,8 @@ from .program.lower import lower
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from ..parser.syntax import Module
     from .check import Check
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
     Point = Mapping[str, Any] | None
     Names = Sequence[str] | str | None
+    Result = TypeVar("Result")
 
 # Closures call one another as deeply as the text nests. Such calls take no C stack (Python 3.11 on), so the limit is
 # only there to be above what the parser and the limit on calls let through.
@@ -231,14 +232,9 @@ class Program:
 
         wrt = listed_names(wrt)
         check_options("derivative", None, wrt, {"order": order, "timeout": timeout})
-        enforced = limits.enforced(None, None, timeout)
-        try:
-            with LOCK, deep_recursion(), enforced:
-                begin({})
-                return derivations(self.core, wrt, order)
-        finally:
-            enforced.lift()
-            STATE.end()
+        with LOCK:
+            begin({})
+            return limited({"timeout": timeout}, lambda: derivations(self.core, wrt, order))
 
     def rows(
         self,
@@ -326,21 +322,23 @@ class Program:
         self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]
     ) -> Outcome:
         begin(options)
-        enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
         given = {**options, "command": command}
         start = time.thread_time()
+
+        def evaluated() -> Outcome:
+            try:
+                outcome = Evaluation(self, at or {}, wrt, given).run()
+                if outcome.engine == "tape" and options.get("engine") in (None, "auto"):
+                    tier.spend(self.source.text, command, time.thread_time() - start)
+                return outcome
+            except limits.GivesWay as tape:
+                limits.stay()
+                begin(options)
+                given["awaited"] = tape.seconds
+                return Evaluation(self, at or {}, wrt, given).run()
+
         try:
-            with deep_recursion(), enforced:
-                try:
-                    outcome = Evaluation(self, at or {}, wrt, given).run()
-                    if outcome.engine == "tape" and options.get("engine") in (None, "auto"):
-                        tier.spend(self.source.text, command, time.thread_time() - start)
-                    return outcome
-                except limits.GivesWay as tape:
-                    limits.stay()
-                    begin(options)
-                    given["awaited"] = tape.seconds
-                    return Evaluation(self, at or {}, wrt, given).run()
+            return limited(options, evaluated)
         except AdiffError as error:
             if error.span is not None and error.span.source.library and STATE.outside.source is not None:
                 error.span = span_of(STATE.outside)  # of a function that the library handed out
@@ -357,11 +355,6 @@ class Program:
             # Where in the loop it ran out is chance; a kernel names the loop too.
             STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
             raise out_of_memory(None, fault, options.get("max_memory")) from None
-        finally:
-            enforced.lift()
-            STATE.end()
-            STATE.write = None
-            STATE.trace = STATE.trace_adjoint = None
 
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
         key = (scalars, fast, stable)
@@ -395,6 +388,17 @@ def begin(options: dict[str, Any]) -> None:
         STATE.weak_float = WEAK_FLOAT32
     elif options.get("dtype") == "float64":
         STATE.tensorflow_float = FLOAT64
+
+
+def limited(options: Mapping[str, Any], work: Callable[[], Result]) -> Result:
+    """What `work` returns under the limits of `options`. They end and leave nothing behind, whatever ends it."""
+    enforced = limits.enforced(options.get("max_steps"), options.get("max_memory"), options.get("timeout"))
+    try:
+        with deep_recursion(), enforced:
+            return work()
+    finally:
+        enforced.lift()
+        STATE.end()
 
 
 class deep_recursion:
@@ -446,18 +450,11 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
             first_use(core, core.inputs[0]), "write a number, a list or an expression of constants: x=pi/4",
         )  # fmt: skip
     STATE.reset()
-    enforced = limits.enforced(
-        limits_in_force.get("max_steps"), limits_in_force.get("max_memory"), limits_in_force.get("timeout")
-    )
     try:
-        with LOCK, deep_recursion(), enforced:
-            evaluation = Evaluation(core, {}, None, {})
-            value = evaluation.result_of({})
+        with LOCK:
+            value = limited(limits_in_force, lambda: Evaluation(core, {}, None, {}).result_of({}))
     except MemoryError:
         raise out_of_memory(limit=limits_in_force.get("max_memory")) from None
-    finally:
-        enforced.lift()
-        STATE.end()
     if value.__class__ in (list, tuple):
         value = bind(value, name)
     return Binding(value)

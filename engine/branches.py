@@ -144,6 +144,3 @@ def same_branches(a: Branches, b: Branches) -> bool:
         np.shape(x) == np.shape(y) and bool(np.all(np.abs(np.subtract(x, y)) <= NEARER * np.abs(x)))
         for x, y in zip(a.distances, b.distances)
     )
-
-
-__all__ = ["branches_of", "same_branches"]

@@ -304,6 +304,3 @@ class Commands(Mapping[str, Command]):
         if word in self.places:
             return self[word]
         return next((command for command in self.values() if command.alias == word), None)
-
-
-__all__ = ["Argument", "BySource", "Command", "Commands", "Option"]

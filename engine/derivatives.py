@@ -168,6 +168,3 @@ def block(rows: Any, start: int, size: int, columns: tuple[int, ...], shape: tup
     """Rows by the elements of a source, as a derivative of shape `columns + shape`."""
     found = rows[start : start + size].T.reshape(columns + shape)
     return found if found.ndim else float(found)
-
-
-__all__ = ["Derivatives", "as_float", "block", "shaped"]

@@ -278,6 +278,3 @@ class Task:
         found.iterations, found.evaluations = self.iterations, objective.evaluations
         found.method, found.verdict, found.converged = method, verdict, not verdict.startswith("not")
         return found
-
-
-__all__ = ["DESCENTS", "METHODS", "WITH_BOUNDS", "Minimum", "minimize"]

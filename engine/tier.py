@@ -136,6 +136,3 @@ class Tiers:
             return max(READY_COMPILED - READY_KEPT - spent, 0.0)
 
         give_way_after(READY_KEPT, more)
-
-
-__all__ = ["READY_COMPILED", "SPENT", "Tiers", "spend"]

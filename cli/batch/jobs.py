@@ -260,7 +260,7 @@ class Jobs:
 def why(status: int, limit: float | None) -> AdiffError:
     """The error of a line whose process has ended with such a status; `limit` is the time it had, where that was over."""
     if status == OUT_OF_TIME and limit is not None:
-        from ...engine.core.alarm import out_of_time
+        from ...engine.core.watchdog import out_of_time
 
         return out_of_time(limit)
     if status >= 0:

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 CONDITION = "the truth of a condition"
 
 
-def at_row(op: Operation) -> Any:
-    """The current place, as that of an operation."""
-    return STATE.site if STATE.site.op is op else site_for(op)
-
-
 def site_for(op: Operation) -> Any:
     """The current place, for an operation that a rule or a composite applies there."""
 

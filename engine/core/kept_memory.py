@@ -40,6 +40,3 @@ def release_memory(limit: int) -> None:
             ctypes.CDLL(None).malloc_trim(0)
         except (AttributeError, OSError):  # another C library, which keeps nothing for an array's sake
             pass
-
-
-__all__ = ["keep_memory", "release_memory"]

@@ -2,7 +2,7 @@
 
 Memory is limited by the operating system (the data segment's soft limit) so that no allocation escapes, and a
 request that is hopeless from its shape alone is refused before it is made. Many small ones are ended before the system
-refuses one (`headroom.py`).
+refuses one (`watchdog.py`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...parser.errors import AdiffError
-    from .alarm import Alarm
-    from .headroom import Headroom
     from .operation import Operation
+    from .watchdog import Watchdog
 
 MAX_CALL_DEPTH = 5_000
 # The highest order whose factorial is a float: what goes by power series multiplies with it.
@@ -66,6 +65,21 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+def size_in(path: str, name: str) -> int:
+    """A size in bytes from a file of the kernel's with lines like `MemAvailable: 1024 kB`."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        text = os.read(descriptor, 8192).decode()
+    finally:
+        os.close(descriptor)
+    return int(text[text.index(name) + len(name) :].split(None, 1)[0]) * 1024
+
+
+def data_size() -> int:
+    """The bytes of the data segment, of which the system limits the number."""
+    return size_in("/proc/self/status", "VmData:")
 
 
 def physical_memory() -> int:
@@ -253,25 +267,23 @@ class enforced:
         self.max_memory = max_memory
         self.timeout = timeout
         self.saved_memory: Any = None
-        self.alarm: Alarm | None = None
-        self.headroom: Headroom | None = None
+        self.watchdog: Watchdog | None = None
 
     def __enter__(self) -> None:
         LIMITS.steps = 0
         LIMITS.patience = None
         LIMITS.max_steps = self.max_steps
         LIMITS.max_memory = self.max_memory
+        if self.max_memory is not None or self.timeout is not None:
+            from .watchdog import Watchdog
+
+            self.watchdog = Watchdog(self.timeout)
         if self.max_memory is not None:
             self.limit_memory(self.max_memory)
             if self.saved_memory is not None:
                 IN_FORCE.append(self)
-            if self.headroom is not None:
-                self.headroom.start()
-        if self.timeout is not None:
-            from .alarm import Alarm
-
-            self.alarm = Alarm(self.timeout)
-            self.alarm.start()
+        if self.watchdog is not None:
+            self.watchdog.start()
 
     def limit_memory(self, size: int) -> None:
         """Limit the data segment to what is used now and `size` more, where the system can."""
@@ -283,7 +295,6 @@ class enforced:
             # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now, before
             # what is used is looked at, since that memory is none of the program's.
             import numpy  # noqa: F401
-        from .headroom import Headroom, data_size
         from .kept_memory import release_memory
 
         release_memory(size)
@@ -292,9 +303,8 @@ class enforced:
         except (OSError, ValueError):  # not where the system does not say what is used
             used = 1 << 30
         else:
-            if self.headroom is None:
-                self.headroom = Headroom()
-            self.headroom.most = used + size + ROOM
+            assert self.watchdog is not None
+            self.watchdog.most_memory = used + size + ROOM
         soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = used + size + BEYOND
         if hard != resource.RLIM_INFINITY:
@@ -307,19 +317,17 @@ class enforced:
         """The data segment's limit as it was before."""
         import resource
 
-        if self.headroom is not None:
-            self.headroom.most = None
+        if self.watchdog is not None:
+            self.watchdog.most_memory = None
         resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
 
     def __exit__(self, *exception: object) -> None:
         self.lift()
 
     def lift(self) -> None:
-        """End the limits. Who enters them calls this in a `finally` too: the alarm may strike on the way in or out."""
-        if self.headroom is not None:
-            self.headroom.cancel()
-        if self.alarm is not None:
-            self.alarm.cancel()
+        """End the limits. Who enters them calls this in a `finally` too: the watchdog may strike on the way in or out."""
+        if self.watchdog is not None:
+            self.watchdog.cancel()
         if self.saved_memory is not None:
             if self in IN_FORCE:
                 IN_FORCE.remove(self)

@@ -67,11 +67,11 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
 
 
 NUMBERS = {"i": "an integer", "f": "a float", "c": "a complex number"}
+WORDS = {int: "an integer", complex: "a complex number", str: "a string"}
 
 
 def is_operation(x: Any) -> bool:
-    name: str = x.__class__.__name__
-    return name == "Operation"
+    return bool(x.__class__.__name__ == "Operation")
 
 
 def kind_of(inputs: Any) -> Any:
@@ -93,26 +93,12 @@ def describe(x: Any) -> str:
         if not x.ndim and x.dtype.kind in NUMBERS:
             return NUMBERS[x.dtype.kind] if x.dtype.weak else f"a {x.dtype.name} number"
         return f"a {x.dtype.name} tensor of shape {shape_text(x.shape)}"
-    words = {
-        "bool": "a bool",
-        "int": "an integer",
-        "float": "a float",
-        "complex": "a complex number",
-        "str": "a string",
-    }
-    if cls.__name__ in words:
-        return words[cls.__name__]
-    if cls is list:
-        return "a list"
-    if cls is tuple:
-        return "a tuple"
-    if cls is dict:
-        return "a dict"
     if x is None:
         return "None"
-    name = getattr(x, "name", None)
+    if cls in WORDS:
+        return WORDS[cls]
     if is_operation(x) or cls.__name__ == "Function":
-        return f"the function '{name}'"
+        return f"the function '{x.name}'"
     return getattr(x, "description", f"a {cls.__name__}")
 
 
@@ -166,14 +152,8 @@ def tensor_of_list(items: Any) -> Any:
         raise failure("E0301", "a list cannot mix strings and numbers")
     if not constant:
         return stacked(items)
-    if leaf_dtype is None:
-        leaf_dtype = WEAK_FLOAT
-    if leaf_dtype is BOOL or leaf_dtype is STRING:
-        weak = leaf_dtype
-    else:
-        weak = leaf_dtype
-    if weak is WEAK_FLOAT:
-        weak = STATE.weak_float
+    weak = STATE.weak_float if leaf_dtype in (None, WEAK_FLOAT) else leaf_dtype
+    assert weak is not None
     import numpy as np
 
     try:

@@ -26,7 +26,6 @@ from .dispatch import apply, apply_scalar
 from .errors import failure, listing, plural
 from .following import path_ends
 from .operands import counted, describe, kind_of
-from .state import RECORDERS
 from .tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
@@ -454,18 +453,3 @@ def no_tangent(name: str, signature: str, **row: Any) -> Operation:
 def missing(name: str, signature: str, reason: str, **row: Any) -> Operation:
     """A row whose derivative exists and is not known to adiff."""
     return Operation(name, signature, "missing", reason=reason, **row)
-
-
-__all__ = [
-    "RECORDERS",
-    "Operation",
-    "Singular",
-    "composite",
-    "elementwise",
-    "linear",
-    "missing",
-    "multilinear",
-    "no_tangent",
-    "rule",
-    "zero",
-]

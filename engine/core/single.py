@@ -126,6 +126,3 @@ def applied(op: Operation, inputs: tuple[Any, ...]) -> Any:
             if any(follows(x, recorder.token) for x in inputs):
                 out = recorder.record(op, inputs, None, out)
     return out
-
-
-__all__ = ["KIND", "applied", "meet", "number"]

@@ -54,35 +54,6 @@ class Notice:
 class State:
     """The record of the evaluation that is running."""
 
-    __slots__ = (
-        "ambiguous",
-        "checkpoint",
-        "choices",
-        "default_float",
-        "depth",
-        "draws",
-        "kinks",
-        "last_tape",
-        "lenient",
-        "names",
-        "notices",
-        "outside",
-        "printing",
-        "progress",
-        "quiet",
-        "recorders",
-        "seen",
-        "several",
-        "singular",
-        "site",
-        "tensorflow_float",
-        "trace",
-        "trace_adjoint",
-        "transposing",
-        "weak_float",
-        "write",
-    )
-
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
@@ -95,6 +66,7 @@ class State:
     def end(self) -> None:
         """What an evaluation leaves behind, whatever ended it."""
         self.recorders.clear()
+        self.write = self.trace = self.trace_adjoint = None
         entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
         for context in entered:
             if context is not None:

@@ -27,5 +27,3 @@ TEXT_METHODS: dict[str, Callable[..., Any]] = {
     "title": lambda s: s.title(), "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip
-
-__all__ = ["TEXT_METHODS"]

@@ -35,30 +35,21 @@ def apply(compiler: Compiler, node: c.Apply) -> Run:
     op, site = node.op, node.site
     state = STATE
     args = compiler.expressions(node.args)
-    if not node.keywords and not any(a.__class__ is c.Spread for a in node.args):
-        call = op.call
-        if len(args) == 1:
-            argument = args[0]
-            scalar = op.scalar if compiler.fast and op.nin == 1 and op.function is None else None
+    if len(args) == 1 and not node.keywords and node.args[0].__class__ is not c.Spread:
+        argument = args[0]
+        scalar = op.scalar if compiler.fast and op.nin == 1 and op.function is None else None
 
-            def unary(f: list[Any]) -> Any:
-                x = argument(f)
-                if x.__class__ is float and scalar is not None:
-                    try:
-                        return scalar(x)
-                    except ARITHMETIC_FAULTS:
-                        pass
-                state.site = site
-                return call((x,), None)
-
-            return unary
-
-        def several(f: list[Any]) -> Any:
-            values = [a(f) for a in args]
+        def unary(f: list[Any]) -> Any:
+            x = argument(f)
+            if x.__class__ is float and scalar is not None:
+                try:
+                    return scalar(x)
+                except ARITHMETIC_FAULTS:
+                    pass
             state.site = site
-            return call(values, None)
+            return op.call((x,), None)
 
-        return several
+        return unary
     collect = arguments(compiler, node.args, args, node.keywords)
 
     def run(f: list[Any]) -> Any:
@@ -104,21 +95,9 @@ def spread(compiler: Compiler, node: c.Spread) -> Run:
 
 def call(compiler: Compiler, node: c.Call) -> Run:
     function = compiler.expression(node.function)
-    args = compiler.expressions(node.args)
+    collect = arguments(compiler, node.args, compiler.expressions(node.args), node.keywords)
     site = node.site
     state = STATE
-    if not node.keywords and not any(a.__class__ is c.Spread for a in node.args):
-
-        def plain(f: list[Any]) -> Any:
-            callee = function(f)
-            values = [a(f) for a in args]
-            state.site = site
-            if callee.__class__ is Function:
-                return call_function(callee, values, None)
-            return invoke(callee, values, None)
-
-        return plain
-    collect = arguments(compiler, node.args, args, node.keywords)
 
     def run(f: list[Any]) -> Any:
         callee = function(f)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from ..core.state import STATE, Site
 from ..program import core as c
 from ..program.core import UNSET
 from . import calls, definitions, expressions, generators, libraries, statements
+from .operators import truth
 from .targets import assigner
 
 TYPE_CHECKING = False
@@ -14,19 +16,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[list[Any]], Any]
     Assigner = Callable[[list[Any], Any], None]
-
-
-def one_by_one(statements: list[Run]) -> Run:
-    """Statements one after the other, until one of them leaves the block."""
-
-    def run(f: list[Any]) -> Any:
-        for statement in statements:
-            signal = statement(f)
-            if signal is not None:
-                return signal
-        return None
-
-    return run
 
 
 class Compiler:
@@ -69,6 +58,19 @@ class Compiler:
     def expressions(self, nodes: list[c.Expr]) -> list[Run]:
         return [self.expression(node) for node in nodes]
 
+    def condition(self, node: c.Expr, site: Site) -> Callable[[list[Any]], bool]:
+        """Whether an expression is true; an error is at the site."""
+        value = self.expression(node)
+
+        def run(f: list[Any]) -> bool:
+            x = value(f)
+            if x.__class__ is not bool:
+                STATE.site = site
+                x = truth(x)
+            return x  # type: ignore[no-any-return]
+
+        return run
+
     def target(self, node: c.Target) -> Assigner:
         return assigner(self, node)
 
@@ -79,8 +81,8 @@ class Compiler:
         return generators.body_of(self, code)
 
     def block(self, nodes: list[c.Stmt]) -> Run:
-        statements = [self.statement(node) for node in nodes]
-        return statements[0] if len(statements) == 1 else one_by_one(statements)
+        compiled = [self.statement(node) for node in nodes]
+        return compiled[0] if len(compiled) == 1 else statements.one_by_one(compiled)
 
 
 EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {

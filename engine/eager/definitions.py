@@ -99,7 +99,7 @@ def handler_of(
 
 def try_(compiler: Compiler, node: c.Try) -> Run:
     body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse) if node.orelse else None
+    orelse = compiler.block(node.orelse)
     final = compiler.block(node.final) if node.final else None
     choose = handler_of(compiler, node, compiler.block)
 
@@ -111,7 +111,7 @@ def try_(compiler: Compiler, node: c.Try) -> Run:
             if handler is None:
                 raise
         else:
-            return signal if signal is not None or orelse is None else orelse(f)
+            return signal if signal is not None else orelse(f)
         return handler(f)
 
     if final is None:

@@ -201,31 +201,15 @@ def logical(compiler: Compiler, node: c.Logical) -> Run:
 
 
 def negation(compiler: Compiler, node: c.Not) -> Run:
-    operand = compiler.expression(node.operand)
-    site = node.site
-
-    def run(f: list[Any]) -> Any:
-        x = operand(f)
-        STATE.site = site
-        return not truth(x)
-
-    return run
+    operand = compiler.condition(node.operand, node.site)
+    return lambda f: not operand(f)
 
 
 def choose(compiler: Compiler, node: c.Choose) -> Run:
-    test = compiler.expression(node.test)
+    test = compiler.condition(node.test, node.site)
     then = compiler.expression(node.then)
     otherwise = compiler.expression(node.otherwise)
-    site = node.site
-
-    def run(f: list[Any]) -> Any:
-        x = test(f)
-        if x.__class__ is not bool:
-            STATE.site = site
-            x = truth(x)
-        return then(f) if x else otherwise(f)
-
-    return run
+    return lambda f: then(f) if test(f) else otherwise(f)
 
 
 def attribute(compiler: Compiler, node: c.Attribute) -> Run:
@@ -264,7 +248,7 @@ def slice_of(compiler: Compiler, node: c.SliceOf) -> Run:
     return lambda f: slice(lower(f), upper(f), step(f))
 
 
-def make_list(compiler: Compiler, node: c.MakeList) -> Run:
+def make_list(compiler: Compiler, node: c.MakeList | c.MakeTuple) -> Run:
     items = compiler.expressions(node.items)
     if any(item.__class__ is c.Spread for item in node.items):
         collect = arguments(compiler, node.items, items, [])
@@ -273,11 +257,8 @@ def make_list(compiler: Compiler, node: c.MakeList) -> Run:
 
 
 def make_tuple(compiler: Compiler, node: c.MakeTuple) -> Run:
-    items = compiler.expressions(node.items)
-    if any(item.__class__ is c.Spread for item in node.items):
-        collect = arguments(compiler, node.items, items, [])
-        return lambda f: tuple(collect(f)[0])
-    return lambda f: tuple([item(f) for item in items])
+    items = make_list(compiler, node)
+    return lambda f: tuple(items(f))
 
 
 def make_dict(compiler: Compiler, node: c.MakeDict) -> Run:

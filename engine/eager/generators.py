@@ -15,7 +15,6 @@ from ..kinds.access import iterate
 from ..program import core as c
 from .definitions import handler_of
 from .exceptions import handled
-from .operators import truth
 from .statements import BREAK, CONTINUE, ends, enter
 from .values import Context, Derived, Generator, callable_of, in_library, invoke
 
@@ -111,12 +110,14 @@ def yield_(compiler: Compiler, node: c.Yield) -> Steps:
 
 
 def if_(compiler: Compiler, node: c.If) -> Steps:
-    test, body, orelse = compiler.expression(node.test), steps(compiler, node.body), steps(compiler, node.orelse)
+    test, body, orelse = (
+        compiler.condition(node.test, node.site),
+        steps(compiler, node.body),
+        steps(compiler, node.orelse),
+    )
 
     def run(f: list[Any]) -> Running:
-        x = test(f)
-        STATE.site = node.site
-        return (yield from (body if truth(x) else orelse)(f))
+        return (yield from (body if test(f) else orelse)(f))
 
     return run
 
@@ -152,10 +153,10 @@ def for_(compiler: Compiler, node: c.For) -> Steps:
 
 
 def while_(compiler: Compiler, node: c.While) -> Steps:
-    test = compiler.expression(node.test)
+    test = compiler.condition(node.test, node.site)
 
     def turns(f: list[Any]) -> Iterator[None]:
-        while truth(test(f)):
+        while test(f):
             yield None
 
     return loop(compiler, node, turns)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..core.operands import as_operand, operand_dtype
 from ..core.tensor import Tensor
 from ..program import core as c
+from ..program.loops import nodes
 from .structure import flatten, rebuild
 from .tapes import GradientTape
 from .values import Derived, invoke
@@ -25,16 +26,7 @@ def graph_tape() -> GradientTape | None:
 
 def takes_gradients(node: Any) -> bool:
     """Whether `tf.gradients` is named in a part of the core program."""
-    pending = [node]
-    while pending:
-        x = pending.pop()
-        if x.__class__ is c.LibraryName and x.name in ("gradients", "hessians"):
-            return True
-        if x.__class__ in (list, tuple):
-            pending.extend(x)
-        elif isinstance(x, c.Node):
-            pending.extend(getattr(x, name) for name in x.__slots__ if name != "site")
-    return False
+    return any(isinstance(x, c.LibraryName) and x.name in ("gradients", "hessians") for x in nodes(node))
 
 
 def under_tape(f: Function) -> Derived:

@@ -22,7 +22,7 @@ from .attributes import get_attribute, invoke_method, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
 from .exceptions import handled
-from .operators import binary, truth
+from .operators import binary
 from .targets import GONE, put_element, replaced_by
 from .values import Context
 
@@ -37,6 +37,19 @@ if TYPE_CHECKING:
 
 BREAK: Any = type("Break", (), {})()
 CONTINUE: Any = type("Continue", (), {})()
+
+
+def one_by_one(statements: list[Run]) -> Run:
+    """Statements one after the other, until one of them leaves the block."""
+
+    def run(f: list[Any]) -> Any:
+        for statement in statements:
+            signal = statement(f)
+            if signal is not None:
+                return signal
+        return None
+
+    return run
 
 
 def watch(compiler: Compiler, node: c.Watch) -> Run:
@@ -217,30 +230,14 @@ def updated(node: c.Augment, old: Any, value: Any) -> Any:
 
 
 def if_(compiler: Compiler, node: c.If) -> Run:
-    test = compiler.expression(node.test)
-    body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse) if node.orelse else None
-    site = node.site
-
-    def run(f: list[Any]) -> Any:
-        x = test(f)
-        if x.__class__ is not bool:
-            STATE.site = site
-            x = truth(x)
-        if x:
-            return body(f)
-        if orelse is not None:
-            return orelse(f)
-        return None
-
-    return run
+    test = compiler.condition(node.test, node.site)
+    body, orelse = compiler.block(node.body), compiler.block(node.orelse)
+    return lambda f: body(f) if test(f) else orelse(f)
 
 
 def for_(compiler: Compiler, node: c.For) -> Run:
-    iterable = compiler.expression(node.iterable)
-    body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse) if node.orelse else None
-    put = compiler.target(node.target)
+    iterable, put = compiler.expression(node.iterable), compiler.target(node.target)
+    body, orelse = compiler.block(node.body), compiler.block(node.orelse)
     site = node.site
 
     def run(f: list[Any]) -> Any:
@@ -258,27 +255,20 @@ def for_(compiler: Compiler, node: c.For) -> Run:
                     return None
                 if signal is not CONTINUE:
                     return signal
-        return None if orelse is None else orelse(f)
+        return orelse(f)
 
     return run
 
 
 def while_(compiler: Compiler, node: c.While) -> Run:
-    test = compiler.expression(node.test)
-    body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse) if node.orelse else None
+    test = compiler.condition(node.test, node.site)
+    body, orelse = compiler.block(node.body), compiler.block(node.orelse)
     site = node.site
 
     def run(f: list[Any]) -> Any:
         STATE.site = site  # where a time limit is met by a loop that calls nothing
         counted = LIMITS.max_steps is not None
-        while True:
-            x = test(f)
-            if x.__class__ is not bool:
-                STATE.site = site
-                x = truth(x)
-            if not x:
-                return None if orelse is None else orelse(f)
+        while test(f):
             if counted:
                 STATE.site = site
                 limits.step()
@@ -288,6 +278,7 @@ def while_(compiler: Compiler, node: c.While) -> Run:
                     return None
                 if signal is not CONTINUE:
                     return signal
+        return orelse(f)
 
     return run
 
@@ -307,8 +298,7 @@ def return_(compiler: Compiler, node: c.Return) -> Run:
     return lambda f: (value(f),)
 
 
-def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] | None = None) -> Run:
-    """A block in contexts; `ending` is run on the frame where it ends, before they are left."""
+def with_(compiler: Compiler, node: c.With) -> Run:
     items = [
         (compiler.expression(context), None if target is None else compiler.target(target), site)
         for context, target, site in node.items
@@ -319,10 +309,7 @@ def with_(compiler: Compiler, node: c.With, ending: Callable[[list[Any]], None] 
         entered: list[Context] = []
         try:
             enter(f, items, entered)
-            signal = body(f)
-            if ending is not None:
-                ending(f)
-            return signal
+            return body(f)
         except AdiffError as error:
             if not ends(error, entered):
                 raise
@@ -357,34 +344,23 @@ def ends(error: AdiffError, entered: list[Context]) -> bool:
 
 
 def assert_(compiler: Compiler, node: c.Assert) -> Run:
-    test = compiler.expression(node.test)
+    test = compiler.condition(node.test, node.site)
     message = None if node.message is None else compiler.expression(node.message)
-    site = node.site
 
     def run(f: list[Any]) -> None:
-        x = test(f)
-        STATE.site = site
-        if not truth(x):
+        if not test(f):
             from .text import text
 
-            raise assertion_failed(None if message is None else text(message(f)), site)
+            raise assertion_failed(None if message is None else text(message(f)), node.site)
 
     return run
 
 
 def delete(compiler: Compiler, node: c.Delete) -> Run:
-    removals: list[Run] = []
-    for target in node.targets:
-        removals.append(removal(compiler, target))
-
-    def run(f: list[Any]) -> None:
-        for remove in removals:
-            remove(f)
-
-    return run
+    return removal(compiler, node)
 
 
-def removal(compiler: Compiler, target: c.Target) -> Run:
+def removal(compiler: Compiler, target: c.Target | c.Delete) -> Run:
     if target.__class__ is c.Store:
         read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
         put = compiler.target(target)
@@ -417,10 +393,4 @@ def removal(compiler: Compiler, target: c.Target) -> Run:
             delete(target.name)
 
         return remove_attribute
-    inner = [removal(compiler, t) for t in target.targets]  # type: ignore[attr-defined]
-
-    def remove_all(f: list[Any]) -> None:
-        for each in inner:
-            each(f)
-
-    return remove_all
+    return one_by_one([removal(compiler, t) for t in target.targets])  # type: ignore[union-attr]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import core as c
+from .loops import nodes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,16 +15,10 @@ LOOKING = frozenset(("len", "abs", "int", "float", "bool", "round", "range", "mi
 
 def may_change(node: Any) -> bool:
     """Whether evaluating an expression may change a variable or a container: whether it calls what may do so."""
-    pending = [node]
-    while pending:
-        item = pending.pop()
-        cls = item.__class__
-        if cls is c.Method or cls is c.Watch:
-            return True
-        if cls is c.Call and (item.function.__class__ is not c.Intrinsic or item.function.name not in LOOKING):
-            return True
-        if cls is list or cls is tuple:
-            pending.extend(item)
-        elif isinstance(item, c.Node):
-            pending.extend(getattr(item, name) for name in item.__slots__ if name != "site")
-    return False
+    return any(
+        isinstance(item, c.Method | c.Watch) or (isinstance(item, c.Call) and not looks(item)) for item in nodes(node)
+    )
+
+
+def looks(call: c.Call) -> bool:
+    return isinstance(call.function, c.Intrinsic) and call.function.name in LOOKING

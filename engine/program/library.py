@@ -21,13 +21,7 @@ ALIASES = {
     "python/tqdm/auto": "python/tqdm",
     "python/tqdm/notebook": "python/tqdm",
 }
-INITIALIZERS = {
-    f"{short}_initializer": ["keras", "initializers", name]
-    for short, name in (
-        ("zeros", "Zeros"), ("ones", "Ones"), ("constant", "Constant"), ("random_normal", "RandomNormal"),
-        ("random_uniform", "RandomUniform"),
-    )
-}  # fmt: skip
+INITIALIZER = "_initializer"  # tf.random_normal_initializer is RandomNormal of Keras' initializers
 # Names of value kinds that stand without a module, and the file of theirs.
 KINDS = dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"), "queue")
 # What a line of a file defines at the top level.
@@ -56,8 +50,8 @@ def find(path: list[str], anywhere: bool = False) -> tuple[str, str] | None:
 
     Names that begin with none of ROOTS are found only where nothing else has their name, `anywhere`.
     """
-    if path and anywhere:
-        path = INITIALIZERS.get(path[-1], path)
+    if path and anywhere and path[-1].endswith(INITIALIZER):
+        path = ["keras", "initializers", path[-1].removesuffix(INITIALIZER).title().replace("_", "")]
     if not path or not (anywhere or path[0] in ROOTS):
         return None
     path = [part for part in path if part != "legacy"]

@@ -193,22 +193,10 @@ def same(a: Any, b: Any) -> bool:
     """Whether two expressions are written alike and have no effect, so that one value serves for both."""
     if a.__class__ is not b.__class__:
         return False
-    if a.__class__ is c.Load:
-        return bool(a.depth == b.depth and a.slot == b.slot)
+    if a.__class__ is list:
+        return len(a) == len(b) and all(map(same, a, b))
     if a.__class__ is c.Literal:
-        return a.value.__class__ in (int, float) and a.value.__class__ is b.value.__class__ and a.value == b.value
-    if a.__class__ is c.Operator:
-        return a.symbol == b.symbol and same(a.left, b.left) and same(a.right, b.right)
-    if a.__class__ is c.Prefix:
-        return a.symbol == b.symbol and same(a.operand, b.operand)
-    if a.__class__ is c.Item:
-        return same(a.value, b.value) and same(a.index, b.index)
-    if a.__class__ is c.Apply:
-        return (
-            a.op is b.op
-            and not a.keywords
-            and not b.keywords
-            and len(a.args) == len(b.args)
-            and all(same(x, y) for x, y in zip(a.args, b.args))
-        )
-    return False
+        return literal(a) is not None and a.value.__class__ is b.value.__class__ and a.value == b.value
+    if a.__class__ in (c.Load, c.Operator, c.Prefix, c.Item) or (a.__class__ is c.Apply and not a.keywords):
+        return all(same(getattr(a, name), getattr(b, name)) for name in a.__slots__ if name != "site")
+    return bool(a == b) and not isinstance(a, c.Node)

@@ -61,6 +61,3 @@ def differentiable(value: Any) -> bool:
     if value.__class__ is Tensor:
         return bool(value.dtype.differentiable or (value.dtype.kind == "i" and value.dtype.weak))
     return value.__class__ in (float, int, complex) or hasattr(value, "read_value")
-
-
-__all__ = ["Session"]

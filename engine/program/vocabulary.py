@@ -85,9 +85,6 @@ INTRINSIC_ALIASES = {
     "tree_multimap": "tree_map",
 }
 
-# What gives an integer in Python's math module, and a float in the others' vocabularies.
-WHOLE = frozenset({"floor", "ceil", "trunc"})
-
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
 BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
 
@@ -299,8 +296,10 @@ def member(parts: list[str]) -> Meaning | None:
         return None
     if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
         return Meaning("row", of_complex(path[0]))
-    if root == "math" and len(path) == 1 and parts[-1] in WHOLE:
-        return Meaning("intrinsic", "math." + path[0])
+    if (
+        root == "math" and ".".join(["math", *path]) in INTRINSICS
+    ):  # an integer, and a float in the others' vocabularies
+        return Meaning("intrinsic", ".".join(["math", *path]))
     if path[-2:] == ["tree", "map"]:
         return Meaning("intrinsic", "tree_map")
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":

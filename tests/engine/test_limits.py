@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from adiff import AdiffError, constant, program
 from adiff.engine.core import limits
-from adiff.engine.core.alarm import RINGING, Alarm, OutOfTime
+from adiff.engine.core.watchdog import RUNNING, OutOfTime, Watchdog
 
 
 def refused(text: str, at: dict[str, Any] | None = None, command: str = "value", **options: Any) -> AdiffError:
@@ -103,7 +103,7 @@ def test_a_limit_that_ends_with_the_evaluation_strikes_nowhere_else(seconds: flo
     for _ in range(20):
         with contextlib.suppress(OutOfTime):
             compiled.value({"x": 1.0}, timeout=seconds, engine="tape")
-        assert RINGING == []
+        assert RUNNING == []
     end = time.perf_counter() + 0.01
     while time.perf_counter() < end:
         pass
@@ -153,7 +153,7 @@ def test_the_binding_of_llvm_is_not_ended_halfway() -> None:
     text = "def work():\n    pause(0.2)\n    steps.append('done')\n"
     names: dict[str, Any] = {"pause": time.sleep, "steps": steps}
     exec(compile(text, "/somewhere/llvmlite/binding/ffi.py", "exec"), names)
-    alarm = Alarm(0.05)
+    alarm = Watchdog(0.05)
     alarm.start()
     with contextlib.suppress(OutOfTime):
         names["work"]()
@@ -167,7 +167,7 @@ def test_the_binding_of_llvm_is_not_ended_halfway() -> None:
 
 def test_the_limit_that_is_over_is_named() -> None:
     """Where one holds within another."""
-    outer, inner = Alarm(0.05), Alarm(30.0)
+    outer, inner = Watchdog(0.05), Watchdog(30.0)
     said = ""
     try:
         outer.start()
@@ -315,7 +315,7 @@ def test_sources_and_columns_that_are_single() -> None:
 
 IN_LITTLE_ROOM = """
 import adiff
-from adiff.engine.core import headroom, limits
+from adiff.engine.core import limits
 
 compiled = adiff.program("xs = [0.0]\\nfor i in range(n):\\n    xs = [xs, sin(x * i)]\\nlen(xs)")
 lift = limits.enforced.lift_memory
@@ -323,7 +323,7 @@ left = []
 
 def look(limit):
     import resource
-    left.append(resource.getrlimit(resource.RLIMIT_DATA)[0] - headroom.data_size())
+    left.append(resource.getrlimit(resource.RLIMIT_DATA)[0] - limits.data_size())
     lift(limit)
 
 limits.enforced.lift_memory = look

@@ -9,7 +9,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from threading import current_thread, main_thread
 
-from ...core.alarm import alarm_of_this_thread, begin
+from ...core.watchdog import begin, has_time_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
     """What `work` returns or raises. Where an exception interrupts the wait, `stop` is called, and the exception raised when
     the work has left, or after GRACE: work that does not stop goes on, and its result is dropped.
 
-    In a thread that is not the main one and has no alarm nothing interrupts, and the work is done here.
+    In a thread that is not the main one and has no limit of time nothing interrupts, and the work is done here.
     """
-    if current_thread() is not main_thread() and alarm_of_this_thread() is None:
+    if current_thread() is not main_thread() and not has_time_limit():
         return work()
     done = allocate_lock()
     begun: list[bool] = []

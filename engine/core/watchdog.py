@@ -1,6 +1,10 @@
-"""The end of an evaluation's time, told to the thread that evaluates, whichever it is.
+"""The end of an evaluation's time or memory, told to the thread that evaluates, whichever it is.
 
 No signal takes part: signals are heard by the main thread alone, and a process has one alarm, which is the caller's.
+
+Memory ends before the system refuses it. Python cannot work with none: an exception on its way through a `with` or an
+`except` needs an integer for the place it comes from, and CPython, which has no memory for that one, begins with the
+exception again, for ever and without hearing anybody.
 """
 
 from __future__ import annotations
@@ -9,20 +13,25 @@ import ctypes
 import os
 import sys
 from _thread import TIMEOUT_MAX, RLock, allocate_lock, get_ident, start_new_thread
+from math import inf
+from time import monotonic
 
 from ...parser.errors import AdiffError
 from .errors import failure
+from .limits import data_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
-    from typing import Any
 
 # Seconds from one telling to the next: a handler of errors on the way must not swallow the only one.
 AGAIN = 1.0
 # Seconds from one look at a thread that is in code which no exception may end to the next.
 BEFORE_ANOTHER_LOOK = 1e-3
+# Bytes a second: far more than small values are made of, so that half the room is never gone between two looks.
+FASTEST = 2e9
+SHORTEST, LONGEST = 1e-3, 0.25  # seconds between two looks at the memory
 # Extension modules cannot be loaded twice: NumPy's import that an exception ends halfway leaves a process that has no NumPy
 # any more. And the binding of LLVM frees what it owns in steps.
 IMPORTING = "<frozen importlib._bootstrap>"
@@ -37,7 +46,7 @@ TAKE_BACK = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)(
     ("PyThreadState_SetAsyncExc", ctypes.pythonapi)
 )
 
-RINGING: list[Alarm] = []  # the alarms in force, the innermost last
+RUNNING: list[Watchdog] = []  # those in force, the innermost last
 
 
 def out_of_time(seconds: float) -> AdiffError:
@@ -55,7 +64,7 @@ def delicate(frame: FrameType | None) -> int:
 
 
 class OutOfTime(AdiffError):
-    """`out_of_time` at the operation being evaluated. Each alarm raises its own, a class that knows its `seconds`."""
+    """`out_of_time` at the operation being evaluated. Each watchdog raises its own, a class that knows its `seconds`."""
 
     seconds = 0.0
 
@@ -67,20 +76,23 @@ class OutOfTime(AdiffError):
         return AdiffError, super().__reduce__()[1]
 
 
-class Alarm:
+class Exhausted(MemoryError):
+    """Raised between two steps of the program: no operation is to blame."""
+
+    _total_size = 0
+
+
+class Watchdog:
     """Raises OutOfTime in the thread that makes it, `seconds` after its start, less those that were `spent` before, and
-    again until it is cancelled.
+    Exhausted when the data segment is larger than `most_memory`; again until it is cancelled. None is no limit.
 
     It waits for the end of an import, or of LLVM's work, that has begun since its start.
-    `stop` is called as well, while there is one: it ends work in which Python takes no steps.
     """
 
-    timed = True
-
-    def __init__(self, seconds: float, spent: float = 0.0) -> None:
+    def __init__(self, seconds: float | None, spent: float = 0.0) -> None:
         self.seconds = seconds
-        self.spent = spent
-        self.stop: Callable[[], object] | None = None
+        self.end = inf if seconds is None else monotonic() + max(seconds - spent, 0.0)
+        self.most_memory: int | None = None
         self.cancelled = False
         self.spared = 0
         self.thread = get_ident()
@@ -92,29 +104,37 @@ class Alarm:
     def start(self) -> None:
         # Who evaluates while a module of theirs is being imported has a limit all the same.
         self.spared = delicate(sys._getframe())
-        RINGING.append(self)
+        RUNNING.append(self)
         start_new_thread(self.watch, ())
 
     def watch(self) -> None:
-        """Wait for the end in a thread beside, and tell."""
+        """Look at the clock and the memory in a thread beside, and tell."""
         error = type("OutOfTime", (OutOfTime,), {"seconds": self.seconds})
-        pause = min(max(self.seconds - self.spent, 0.0), TIMEOUT_MAX)
+        pause = 0.0
         while not self.asleep.acquire(timeout=pause):
             with self.telling:
                 if self.cancelled:
                     return
-                pause = AGAIN if self.tell(error) else BEFORE_ANOTHER_LOOK
+                left, room = self.end - monotonic(), self.room()
+                if left > 0 and room > 0:
+                    pause = min(left, max(room / FASTEST, SHORTEST), LONGEST if room < inf else TIMEOUT_MAX)
+                else:
+                    pause = AGAIN if self.tell(error if left <= 0 else Exhausted) else BEFORE_ANOTHER_LOOK
+
+    def room(self) -> float:
+        """The bytes that the program may still take."""
+        most = self.most_memory
+        return inf if most is None else most - data_size()
 
     def tell(self, error: type[Exception]) -> bool:
-        """Raise the error and stop the work, unless the thread is not to be struck now; whether that was done."""
-        if self.busy():
+        """Raise the error, unless the thread is not to be struck now, or the memory has become adiff's own since it was
+        looked at; whether that was done."""
+        if self.busy() or (error is Exhausted and self.most_memory is None):
             return False
         RAISE_IN(self.thread, error)
         if self.busy():  # it began to between these lines: what it has not heard yet it is told later
             TAKE_BACK(self.thread, None)
             return False
-        if self.stop is not None:
-            self.stop()
         return True
 
     def busy(self) -> bool:
@@ -122,20 +142,20 @@ class Alarm:
 
     def cancel(self) -> None:
         """From its return on nothing is raised any more."""
-        while self in RINGING:
+        while self in RUNNING:
             try:
                 with self.telling:
                     self.cancelled = True
                 if self.asleep.locked():
                     self.asleep.release()
                 TAKE_BACK(self.thread, None)
-                RINGING.remove(self)
+                RUNNING.remove(self)
             except (OutOfTime, MemoryError):  # this one or another, while it was being cancelled
                 continue
 
 
 def begin(work: Callable[[], object]) -> None:
-    """Do `work` in a new thread, which no alarm of this one strikes: until it runs it goes by the number of this one."""
+    """Do `work` in a new thread, which no watchdog of this one strikes: until it runs it goes by the number of this one."""
     running = allocate_lock()
     running.acquire()
 
@@ -147,34 +167,19 @@ def begin(work: Callable[[], object]) -> None:
         start_new_thread(run, ())
         running.acquire()
 
-    unheard([alarm for alarm in RINGING if alarm.thread == get_ident()], start)
+    unheard([one for one in RUNNING if one.thread == get_ident()], start)
 
 
-def unheard(alarms: list[Alarm], work: Callable[[], object]) -> None:
-    """Do `work` while these alarms do not strike."""
-    if alarms:
-        with alarms[0].telling:
-            unheard(alarms[1:], work)
+def unheard(watchdogs: list[Watchdog], work: Callable[[], object]) -> None:
+    """Do `work` while these watchdogs do not strike."""
+    if watchdogs:
+        with watchdogs[0].telling:
+            unheard(watchdogs[1:], work)
     else:
         work()
 
 
-def alarm_of_this_thread() -> Alarm | None:
-    """The alarm that strikes here when its time is over, if there is one."""
-    alarm = next((alarm for alarm in reversed(RINGING) if alarm.timed), None)
-    return alarm if alarm is not None and alarm.thread == get_ident() else None
-
-
-def told(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
-    """What `work` returns or raises; an alarm of this thread calls `stop`."""
-    alarm = alarm_of_this_thread()
-    if alarm is None:
-        return work()
-    alarm.stop = stop
-    try:
-        return work()
-    finally:
-        alarm.stop = None
-
-
-__all__ = ["Alarm", "OutOfTime", "alarm_of_this_thread", "begin", "out_of_time", "told"]
+def has_time_limit() -> bool:
+    """Whether the innermost limit of time strikes in this thread."""
+    timed = [one for one in RUNNING if one.seconds is not None]
+    return bool(timed) and timed[-1].thread == get_ident()
