@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Mapping
 
+from ..parser.fields import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,28 +65,22 @@ class Argument:
         self.required = required
 
 
-class BySource:
+class BySource(Record):
     """A derivative by each source: the outcome's attribute, which is its key in JSON; the prefix of its columns; the
     heading of its column in a table."""
 
-    __slots__ = ("heading", "key", "prefix")
+    key: str
+    prefix: str
+    heading: str
     meaning = "by input; `null` where unconnected"
 
-    def __init__(self, key: str, prefix: str, heading: str) -> None:
-        self.key = key
-        self.prefix = prefix
-        self.heading = heading
 
-
-class Single:
+class Single(Record):
     """One thing beside the value: the outcome's attribute and key in JSON, what that holds, and its name in a table."""
 
-    __slots__ = ("heading", "key", "meaning")
-
-    def __init__(self, key: str, meaning: str, heading: str) -> None:
-        self.key = key
-        self.meaning = meaning
-        self.heading = heading
+    key: str
+    meaning: str
+    heading: str
 
 
 EXPRESSION = Argument("expression", "EXPR", "An expression; '-' reads it from standard input; or give -f FILE.", False)
@@ -133,35 +129,25 @@ GRAPH = Option(
 
 BY_ROW = (
     Option(
-        "--rows",
-        "text",
-        "FILE",
-        TABLES,
+        "--rows", "text", "FILE", TABLES,
         "Evaluate once a row of a table: .csv, .tsv, .ndjson, .npy, .npz, .parquet, .arrow, .feather, also .gz and .zst; '-' is "
         "CSV on standard input. Inputs are columns by name.",
         page="[tables](tables.md)",
     ),
     Option(
-        "--over",
-        "text",
-        "NAME=RANGE",
-        TABLES,
+        "--over", "text", "NAME=RANGE", TABLES,
         "Evaluate once a point: x=0:2:0.1 (start:stop:step), x=0:2/21 (points), x=[0,1,5]; several are a grid.",
         repeat=True,
     ),
     Option(
-        "--rows-format",
-        "choice",
-        "FORM",
-        TABLES,
-        "What the table is, where its name does not say.",
+        "--rows-format", "choice", "FORM", TABLES, "What the table is, where its name does not say.",
         choices=("csv", "tsv", "ndjson", "npy", "npz", "parquet", "arrow"),
     ),
     Option("--rename", "text", "OLD=NEW", TABLES, "Give a column of the table another name.", repeat=True),
     Option("--no-header", "flag", "", TABLES, "The table begins with data: its columns are c1, c2, ..."),
     Option("--na", "text", "VALUE", TABLES, "What an empty cell means (default: no result for its row)."),
     Option("--strict", "flag", "", TABLES, "Stop at the first row that fails, and write no column of errors."),
-)
+)  # fmt: skip
 COMPUTED = (DTYPE, MAX_STEPS, MAX_MEMORY, TIMEOUT)
 EVALUATED = (FILE, AT, KINKS, ENGINE, *COMPUTED)
 SHOWN = (

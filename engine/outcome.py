@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..parser.fields import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -9,15 +11,12 @@ if TYPE_CHECKING:
     from ..parser.source import Span
 
 
-class Notice:
+class Notice(Record):
     """Something worth knowing about a result that is right; `span` is its place, or None."""
 
-    __slots__ = ("code", "message", "span")
-
-    def __init__(self, code: str, message: str, span: Span | None) -> None:
-        self.code = code
-        self.message = message
-        self.span = span
+    code: str
+    message: str
+    span: Span | None
 
     def to_plain(self) -> dict[str, Any]:
         """The notice for JSON."""

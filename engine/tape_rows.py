@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..parser.fields import Record
 from ..parser.source import Span
 from .autodiff.pullback import partial, pullback, zeros_like
 from .core.errors import failure, span_of
@@ -22,22 +23,17 @@ if TYPE_CHECKING:
 MOST_STEPS, AT_ENDS = 100_000, 1_000
 
 
-class TapeRow:
+class TapeRow(Record):
     """One recorded step. `partials` holds the local derivative by each followed input where the row has one."""
 
-    __slots__ = ("adjoint", "inputs", "name", "operation", "partials", "span", "step", "value")
-
-    def __init__(
-        self, step: int, operation: str, inputs: list[str], name: str, value: Any, partials: list[Any], adjoint: Any, span: Span | None
-    ) -> None:  # fmt: skip
-        self.step = step
-        self.operation = operation
-        self.inputs = inputs
-        self.name = name
-        self.value = value
-        self.partials = partials
-        self.adjoint = adjoint
-        self.span = span
+    step: int
+    operation: str
+    inputs: list[str]
+    name: str
+    value: Any
+    partials: list[Any]
+    adjoint: Any
+    span: Span | None
 
 
 def tape_rows(
@@ -101,24 +97,12 @@ def tape_rows(
         described = [labels.get(x) or literal(x) for x in inputs] + [
             f"{k}={show(v)}" for k, v in (attributes or {}).items() if v is not None
         ]
-        value = to_plain(still(out)) if out.__class__ is not tuple else [to_plain(still(p)) for p in out]
-        adjoint = (
-            plain_or_none(adjoints.get(outputs[0]))
-            if len(outputs) == 1
-            else [plain_or_none(adjoints.get(p)) for p in outputs]
-        )
-        rows.append(
-            TapeRow(
-                number + 1,
-                site.op.name,
-                described,
-                f"%{number + 1}",
-                value,
-                partials.get(number, []),
-                adjoint,
-                span_of(site),
-            )
-        )
+        values = [to_plain(still(part)) for part in outputs]
+        cotangents = [plain_or_none(adjoints.get(part)) for part in outputs]
+        if out.__class__ is not tuple:
+            (values,), (cotangents,) = values, cotangents
+        name, known = f"%{number + 1}", partials.get(number, [])
+        rows.append(TapeRow(number + 1, site.op.name, described, name, values, known, cotangents, span_of(site)))
     return rows, [adjoints.get(x) for x in sources.values()]
 
 

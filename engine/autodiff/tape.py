@@ -106,13 +106,6 @@ class Tape:
         return True
 
 
-def ends_path(op: Operation, out: Any) -> bool:
-    """Whether a result carries no derivative."""
-    return (
-        op.derivative == "none" or (out.__class__ is Tensor and not out.dtype.differentiable) or out.__class__ is bool
-    )
-
-
 def describe_break(op: Operation, out: Any) -> str:
     if op is OPERATORS.cast:
         return f"the cast to {out.dtype.name if out.__class__ is Tensor else 'bool'}"

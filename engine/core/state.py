@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from _thread import RLock, allocate_lock
 
+from ...parser.fields import Record
 from .dtypes import FLOAT32, FLOAT64, WEAK_FLOAT, DType
 
 TYPE_CHECKING = False
@@ -40,15 +41,12 @@ def end_of(source: Source) -> Site:
     return Site(None, source, start, end)
 
 
-class Notice:
+class Notice(Record):
     """Something a user should know about a result that is right: a kink, a NaN's origin, a missing gradient."""
 
-    __slots__ = ("code", "message", "site")
-
-    def __init__(self, code: str, message: str, site: Site) -> None:
-        self.code = code
-        self.message = message
-        self.site = site
+    code: str
+    message: str
+    site: Site
 
 
 class State:

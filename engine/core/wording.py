@@ -7,6 +7,8 @@ from .errors import failure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ...parser.errors import AdiffError
     from .state import Site
 
@@ -22,6 +24,14 @@ def index_on_axis(axis: int, size: int, index: int) -> AdiffError:
 def index_in(what: str, length: int, index: int) -> AdiffError:
     """An index of a list, a tuple or a string that is out of range."""
     return failure("E0405", f"index {index} is out of range for {what} of length {length}")
+
+
+def has_no_attribute(what: str, name: str, known: Iterable[str]) -> AdiffError:
+    """An attribute or a method that a value has not; the hint has those of the `known` that are spelt alike."""
+    from ...parser.suggest import suggest
+
+    close = " or ".join(f"'{other}'" for other in suggest(name, known)[:3])
+    return failure("E0414", f"{what} has no attribute '{name}'", f"did you mean {close}?" if close else None)
 
 
 def singular(message: str, site: Site | None = None) -> AdiffError:

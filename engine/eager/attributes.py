@@ -9,6 +9,7 @@ from ..core.operands import as_operand, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
+from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.at import At
 from ..ops.registry import METHODS
@@ -66,18 +67,12 @@ def known_of_tensors(name: str) -> bool:
 
 
 def no_attribute(value: Any, name: str) -> Exception:
-    from ...parser.suggest import suggest
-
     if value.__class__ in NUMERIC:
         known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS]
     else:
         known = list(CONTAINER_METHODS.get(value.__class__, ()))
         known += [m[7:] for m in dir(value) if m.startswith("method_")]
-    close = suggest(name, known)
-    return failure(
-        "E0414", f"{describe(value)} has no attribute '{name}'",
-        "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
-    )  # fmt: skip
+    return has_no_attribute(describe(value), name, known)
 
 
 def dtype_of(value: Any) -> Any:
@@ -214,9 +209,8 @@ def format_method(s: str, *values: Any, **named: Any) -> str:
 
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     list: {
-        "append": append, "extend": extend, "pop": pop, "insert": insert, "index": index_of, "count": count_of,
-        "remove": remove, "reverse": reverse, "clear": clear, "sort": sort_in_place, "copy": lambda x: list(x),
-        "as_list": lambda x: list(x),
+        **{function.__name__: function for function in (append, extend, pop, insert, remove, reverse, clear)},
+        "index": index_of, "count": count_of, "sort": sort_in_place, "copy": lambda x: list(x), "as_list": lambda x: list(x),
     },
     tuple: {
         "index": index_of, "count": count_of, "as_list": lambda x: list(x), "num_elements": count,

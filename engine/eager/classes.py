@@ -6,10 +6,12 @@ What they hold is in dicts of their own, under the program's names: no attribute
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ...parser.fields import Record
 from ..core.dispatch import apply
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
+from ..core.wording import has_no_attribute
 from ..kinds.kind import Kind
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
 from .values import Context, Derived, Function, invoke
@@ -313,15 +315,12 @@ class Property:
         return Property(self.read, write)
 
 
-class Unbound:
+class Unbound(Record):
     """`@staticmethod` and `@classmethod`."""
 
-    __slots__ = ("function", "takes_class")
+    function: Any
+    takes_class: bool
     description = "a method"
-
-    def __init__(self, function: Any, takes_class: bool) -> None:
-        self.function = function
-        self.takes_class = takes_class
 
 
 class Method:
@@ -345,15 +344,12 @@ class Method:
         return f"<method {self.name}>"
 
 
-class Super:
+class Super(Record):
     """`super()`: the methods of the bases of a class, for an instance of it or for a class derived from it."""
 
-    __slots__ = ("cls", "first")
+    cls: Class
+    first: Any
     description = "super()"
-
-    def __init__(self, cls: Class, first: Any) -> None:
-        self.cls = cls
-        self.first = first
 
     def get_attribute(self, name: str) -> Any:
         own = self.first if self.first.__class__ is Class else self.first.cls
@@ -384,14 +380,8 @@ def of_instance(found: Any, instance: Instance, cls: Class) -> Any:
 
 
 def no_attribute(what: str, name: str, cls: Class | None, fields: Any) -> Exception:
-    from ...parser.suggest import suggest
-
     known = [*fields, *(member for c in ([] if cls is None else cls.lineage) for member in c.members)]
-    close = suggest(name, [member for member in known if not member.startswith("__")])
-    return failure(
-        "E0414", f"{what} has no attribute '{name}'",
-        "did you mean " + " or ".join(f"'{c}'" for c in close[:3]) + "?" if close else None,
-    )  # fmt: skip
+    return has_no_attribute(what, name, [member for member in known if not member.startswith("__")])
 
 
 def super_(cls: Any, first: Any) -> Super:

@@ -264,29 +264,7 @@ def date_text(seconds: Any, form: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
-        arguments,
-        attributes,
-        flatten,
-        rebuild,
-        is_structure,
-        with_tensors,
-        is_ragged,
-        ragged,
-        leaves,
-        distinct,
-        parts,
-        snake_case,
-        unique_name,
-        name_of,
-        parameters,
-        is_tensor,
-        by_name,
-        pass_over,
-        copied,
-        progress,
-        clock,
-        perf_counter,
-        date_text,
-        drawn,
+        arguments, attributes, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct, parts, snake_case,
+        unique_name, name_of, parameters, is_tensor, by_name, pass_over, copied, progress, clock, perf_counter, date_text, drawn,
     )
-}
+}  # fmt: skip

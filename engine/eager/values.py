@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ...parser.fields import Record
 from ..core import limits
 from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
@@ -137,15 +138,12 @@ def point_outside(error: AdiffError, site: Site) -> None:
         error.span = span_of(site)
 
 
-class Bound:
+class Bound(Record):
     """A method taken off its value without being called: `f = t.gradient`."""
 
-    __slots__ = ("name", "value")
+    value: Any
+    name: str
     description = "a method"
-
-    def __init__(self, value: Any, name: str) -> None:
-        self.value = value
-        self.name = name
 
 
 class Generator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...parser.fields import Record
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe, shape_text
@@ -184,16 +185,13 @@ class Variable:
         return constant_of(self.snapshot)
 
 
-class VariableSlice:
+class VariableSlice(Record):
     """`v[i]`: reads as the tensor that it was when it was taken, and can be assigned."""
 
-    __slots__ = ("index", "value", "variable")
+    variable: Variable
+    index: Any
+    value: Any
     description = "part of a Variable"
-
-    def __init__(self, variable: Variable, index: Any, value: Any) -> None:
-        self.variable = variable
-        self.index = index
-        self.value = value
 
     def read_value(self) -> Any:
         return self.value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ...parser.fields import Record
 from ..core.dtypes import SPELLINGS
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
@@ -185,14 +186,11 @@ def of_complex(name: str) -> Operation:
     return Operation("cmath." + name, "z", "composite", function=function)
 
 
-class Meaning:
+class Meaning(Record):
     """What a name of the vocabulary stands for: an expression of the core program."""
 
-    __slots__ = ("kind", "value")
-
-    def __init__(self, kind: str, value: Any) -> None:
-        self.kind = kind  # "row" "intrinsic" "constant" "dtype" "library"
-        self.value = value
+    kind: str  # "row" "intrinsic" "constant" "dtype" "library"
+    value: Any
 
 
 def bare(name: str) -> Meaning | None:

@@ -7,11 +7,10 @@ come into one module, which is optimised once.
 
 from __future__ import annotations
 
-import gc
 import inspect
 import math
 from _thread import allocate_lock
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import cache
 from types import FunctionType
 
@@ -25,6 +24,7 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typeinfer import TypeInferer
 from numba.core.typing.templates import fold_arguments, signature
 
+from ...core.garbage import without_collection
 from ...ops.kernel_functions import helper
 from .load import EXTERNALS, Code
 from .numba_target import Callee, target, types
@@ -33,7 +33,7 @@ from .record import ENTRY, FAILED, FLAGS, first_slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..emit import Emitted
@@ -49,20 +49,8 @@ WORD, STATUS = ir.IntType(64), ir.IntType(32)
 
 def compiled(emitted: Emitted, columns: Sequence[bool] | None = None) -> Code:
     """The object code of emitted source, for this machine;`columns` says which parameters have a value for each row."""
-    with LOCK, without_collections():
-        return Compilation(emitted).code(columns)
-
-
-@contextmanager
-def without_collections() -> Iterator[None]:
-    """Numba makes many objects that live as long as the compilation: collections of garbage take a fifth of its time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
+    with LOCK:
+        return without_collection(lambda: Compilation(emitted).code(columns))
 
 
 class Compilation:
