@@ -61,15 +61,6 @@ class State:
         self.printing: Any = None
         self.reset()
 
-    def end(self) -> None:
-        """What an evaluation leaves behind, whatever ended it."""
-        self.recorders.clear()
-        self.write = self.trace = self.trace_adjoint = None
-        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
-        for context in entered:
-            if context is not None:
-                context.__exit__(None, None, None)
-
     def print_with(self, options: dict[str, Any]) -> None:
         """From here to the end of the evaluation NumPy prints arrays in the way of these options."""
         import numpy as np
@@ -128,6 +119,15 @@ class State:
         # Set while the notices are found for derivatives along several directions, or for second ones: where places share
         # what is equal at hand, it may differ in one of those.
         self.several = False
+
+    def end(self) -> None:
+        """What an evaluation leaves behind, whatever ended it."""
+        self.recorders.clear()
+        self.write = self.trace = self.trace_adjoint = None
+        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
+        for context in entered:
+            if context is not None:
+                context.__exit__(None, None, None)
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""

@@ -67,7 +67,7 @@ class Compiler:
             if x.__class__ is not bool:
                 STATE.site = site
                 x = truth(x)
-            return x  # type: ignore[no-any-return]
+            return x
 
         return run
 

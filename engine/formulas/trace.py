@@ -15,6 +15,7 @@ from ..eager import compile as eager
 from ..eager.builtins import INTRINSICS
 from ..eager.operators import compare, prefix, truth
 from ..eager.statements import assert_ as checked
+from ..eager.statements import one_by_one
 from ..eager.values import Builtin, Function
 from ..ops import arithmetic
 from ..ops.rounding import maximum, minimum
@@ -109,7 +110,7 @@ class Tracer(eager.Compiler):
                 then = None
                 break
             runs.append((STATEMENTS.get(node.__class__) or eager.STATEMENTS[node.__class__])(self, node))
-        return eager.one_by_one(runs if then is None else [*runs, then])
+        return one_by_one(runs if then is None else [*runs, then])
 
 
 def may_return(nodes: list[c.Stmt]) -> bool:
