@@ -59,7 +59,7 @@ class OperationInfo:
             Choice(
                 s.message if row.nin == 1 else f"{s.message} (by {input_name(row, s.input)})",
                 s.subgradients,
-                {p: choice_text(getattr(s, p)) for p in ("adiff", "tensorflow", "jax", "torch")},
+                {p: choice_text(s.choice(p)) for p in ("adiff", "tensorflow", "jax", "torch")},
             )
             for s in row.singular
         ]

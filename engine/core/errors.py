@@ -13,6 +13,39 @@ if TYPE_CHECKING:
 # What a scalar formula raises where the general way has the answer, or the error in the user's words.
 ARITHMETIC_FAULTS = (ArithmeticError, ValueError, TypeError)
 
+# The exceptions of programs beside Exception: the name, the base, and the codes of the errors that it stands for. What an error
+# is by itself is the first that has its code.
+CATCHABLE: dict[str, list[str]] = {
+    name: rest
+    for name, *rest in map(
+        str.split,
+        """
+        AssertionError Exception E0406
+        ArithmeticError Exception
+        ZeroDivisionError ArithmeticError E0402
+        OverflowError ArithmeticError E0303 E0403
+        LookupError Exception
+        IndexError LookupError E0405
+        KeyError LookupError E0411
+        NameError Exception E0408
+        UnboundLocalError NameError E0408
+        TypeError Exception E0301 E0304 E0305 E0306
+        AttributeError Exception E0414
+        ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0407 E0503
+        RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
+        NotImplementedError RuntimeError E0502
+        StopIteration Exception E0413
+        OSError Exception
+        OpError Exception
+        InvalidArgumentError OpError E0301 E0302 E0401 E0402 E0404 E0405 E0406 E0407
+        OutOfRangeError OpError E0410 E0405
+        NotFoundError OpError
+        FailedPreconditionError OpError
+        UnimplementedError OpError E0502
+        """.strip().split("\n"),
+    )
+}  # fmt: skip
+
 
 def span_of(site: Site) -> Span | None:
     """The source span of a site, if it has a place in a source."""

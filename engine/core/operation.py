@@ -123,30 +123,18 @@ class Singular:
     names the set that the choice comes from, for the notice.
     """
 
-    __slots__ = ("adiff", "input", "jax", "message", "subgradients", "tensorflow", "torch", "where")
+    __slots__ = ("choices", "input", "message", "subgradients", "where")
 
-    def __init__(
-        self,
-        where: Rule,
-        message: str,
-        adiff: Any = None,
-        tensorflow: Any = None,
-        jax: Any = None,
-        torch: Any = None,
-        subgradients: str = "",
-        input: int = 0,
-    ) -> None:
+    def __init__(self, where: Rule, message: str, *, subgradients: str = "", input: int = 0, **choices: Any) -> None:
         self.where = where
         self.message = message
-        self.adiff = adiff
-        self.tensorflow = tensorflow
-        self.jax = jax
-        self.torch = torch
+        self.choices = choices
         self.subgradients = subgradients
         self.input = input
 
     def choice(self, policy: str) -> Any:
-        return self.adiff if policy == "error" else getattr(self, policy)
+        """What `adiff`, `tensorflow`, `jax` or `torch` takes there."""
+        return self.choices.get("adiff" if policy == "error" else policy)
 
 
 class Operation:

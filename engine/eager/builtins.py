@@ -121,14 +121,6 @@ def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
     return OPERATORS.complex(real, imag)
 
 
-def bool_(x: Any = False) -> bool:
-    return truth(x)
-
-
-def str_(x: Any = "") -> str:
-    return text(x)
-
-
 def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None) -> None:
     """Write values to the program's output; never recorded."""
     write = STATE.write
@@ -277,10 +269,6 @@ def scope(*args: Any, **named: Any) -> Context:
     return Context()
 
 
-def no_op(*args: Any, **named: Any) -> None:
-    return None
-
-
 def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> None:
     if not truth(OPERATORS.all.call((OPERATORS.equal.call((a, b), None),), None)):
         raise failure("E0406", f"assertion failed: {text(as_operand(a))} is not {text(as_operand(b))}")
@@ -336,13 +324,15 @@ def finfo_(dtype: Any) -> FloatInfo:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "complex": complex_, "str": str_, "abs": abs_, "round": round_,
+    **SEQUENCES, "int": int_, "float": float_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
+    "str": lambda x="": text(x), "round": round_,
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
     "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
-    "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "no_op": no_op, "device": scope,
+    "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "device": scope,
+    "no_op": lambda *args, **named: None,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
     "internal.context_of": context_of, "internal.graph_tape": graph_tape, **CLASSES, **TRANSFORMS, **INTERNAL,

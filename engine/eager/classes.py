@@ -393,18 +393,7 @@ def super_(cls: Any, first: Any) -> Super:
     return Super(cls, first)
 
 
-def static_method(function: Any) -> Unbound:
-    return Unbound(function, False)
-
-
-def class_method(function: Any) -> Unbound:
-    return Unbound(function, True)
-
-
-def property_(read: Any) -> Property:
-    return Property(read)
-
-
 FUNCTIONS: dict[str, Any] = {
-    "super": super_, "staticmethod": static_method, "classmethod": class_method, "property": property_,
+    "super": super_, "property": lambda read: Property(read),
+    "staticmethod": lambda function: Unbound(function, False), "classmethod": lambda function: Unbound(function, True),
 }  # fmt: skip

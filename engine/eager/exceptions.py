@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ..core.errors import failure
+from ..core.errors import CATCHABLE, failure
 from ..core.operands import describe
 from .classes import Class, Instance, Property
 from .values import Derived
@@ -15,32 +15,6 @@ if TYPE_CHECKING:
 # Families of errors that a program may handle: what goes wrong in its own computations, and no limit or fault of adiff's.
 HANDLED = ("type", "evaluation", "derivative")
 RAISED = "E0412"
-
-# Name, base, and the codes of the errors that it stands for. What an error is by itself is the first that has its code.
-TABLE = """
-AssertionError Exception E0406
-ArithmeticError Exception
-ZeroDivisionError ArithmeticError E0402
-OverflowError ArithmeticError E0303 E0403
-LookupError Exception
-IndexError LookupError E0405
-KeyError LookupError E0411
-NameError Exception E0408
-UnboundLocalError NameError E0408
-TypeError Exception E0301 E0304 E0305 E0306
-AttributeError Exception E0414
-ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0407 E0503
-RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
-NotImplementedError RuntimeError E0502
-StopIteration Exception E0413
-OSError Exception
-OpError Exception
-InvalidArgumentError OpError E0301 E0302 E0401 E0402 E0404 E0405 E0406 E0407
-OutOfRangeError OpError E0410 E0405
-NotFoundError OpError
-FailedPreconditionError OpError
-UnimplementedError OpError E0502
-"""
 
 
 def initialise(args: list[Any], keywords: dict[str, Any]) -> None:
@@ -81,8 +55,7 @@ EXCEPTION = Class(
 
 def exceptions() -> dict[str, Class]:
     found = {"Exception": EXCEPTION}
-    for line in TABLE.strip().split("\n"):
-        name, base, *codes = line.split()
+    for name, (base, *codes) in CATCHABLE.items():
         found[name] = Class(name, (found[base],), {}, frozenset(codes))
     return found
 

@@ -44,10 +44,6 @@ def literal(compiler: Compiler, node: c.Literal) -> Run:
 
 def intrinsic(compiler: Compiler, node: c.Intrinsic) -> Run:
     value = compiler.intrinsics[node.name]
-    if value.__class__ is float and not compiler.scalars:
-        from ..core.operands import tensor
-
-        value = tensor(value)
     return lambda f: value
 
 

@@ -15,7 +15,7 @@ from .values import invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from ..core.operation import Operation
@@ -67,11 +67,7 @@ def whole(x: Any, what: str) -> int:
     return integer(counted(x), what)
 
 
-def list_(x: Any = ()) -> list[Any]:
-    return collected(x)
-
-
-def collected(x: Any) -> list[Any]:
+def collected(x: Any = ()) -> list[Any]:
     """The items of `x` as a list, made in pieces: what limits and interrupts must be heard between them."""
     if x.__class__ is range:
         limits.allocate(limits.count_of(x), 36)
@@ -126,10 +122,6 @@ def settled(x: Any) -> Any:
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
     return enumerate(settled(x), integer(start, "enumerate"))
-
-
-def iter_(x: Any) -> Any:
-    return iterate(x)
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -243,22 +235,20 @@ def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Calla
     return pick
 
 
-def any_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if axis is None and is_items(x):
-        return any(truth(item) for item in iterate(x))
-    return OPERATORS.any.call((x,), {"axis": axis, "keepdims": keepdims})
+def quantifier(of_items: Callable[[Iterable[bool]], bool], reduction: Operation) -> Callable[..., Any]:
+    def hold(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
+        """Python's any or all of a list; NumPy's of a tensor."""
+        if axis is None and is_items(x):
+            return of_items(truth(item) for item in iterate(x))
+        return reduction.call((x,), {"axis": axis, "keepdims": keepdims})
 
-
-def all_(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    if axis is None and is_items(x):
-        return all(truth(item) for item in iterate(x))
-    return OPERATORS.all.call((x,), {"axis": axis, "keepdims": keepdims})
+    return hold
 
 
 FUNCTIONS: dict[str, Any] = {
-    "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": list_, "tuple": tuple_, "dict": dict_,
+    "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": collected, "tuple": tuple_, "dict": dict_,
     "set": set_,
     "min": extreme("min", OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme("max", OPERATORS.maximum, OPERATORS.max, ">"),
-    "sum": sum_, "sorted": sorted_, "reversed": reversed_, "any": any_, "all": all_, "map": map_, "filter": filter_,
-    "iter": iter_, "next": next_,
+    "sum": sum_, "sorted": sorted_, "reversed": reversed_, "map": map_, "filter": filter_,
+    "any": quantifier(any, OPERATORS.any), "all": quantifier(all, OPERATORS.all), "iter": iterate, "next": next_,
 }  # fmt: skip

@@ -137,18 +137,16 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
     return run
 
 
+# Functions whose derivative is by the first argument where nothing else is said.
+BY_FIRST = frozenset("grad jacobian jacfwd jacrev hessian".split())
+
+
 def is_by_first(node: Any) -> bool:
     """Whether an expression is such as `grad(f)(a, b)`."""
     made = node.function if node.__class__ is c.Call else None
     if made.__class__ is not c.Call or len(made.args) != 1 or made.keywords or len(node.args) < 2:
         return False
-    return made.function.__class__ is c.Intrinsic and made.function.name in (
-        "grad",
-        "jacobian",
-        "jacfwd",
-        "jacrev",
-        "hessian",
-    )
+    return made.function.__class__ is c.Intrinsic and made.function.name in BY_FIRST
 
 
 def augment(compiler: Compiler, node: c.Augment) -> Run:
@@ -156,34 +154,27 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
     if target.__class__ is c.StoreItem:
         return augment_item(compiler, node)
     value = compiler.expression(node.value)
-    result = node.result
     if target.__class__ is c.Store:
+        holder: Run = lambda f: f  # noqa: E731
         read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
         put = compiler.target(target)
-
-        def run(f: list[Any]) -> None:
-            x = read(f)
-            x = updated(node, x, value(f))
-            put(f, x)
-            if result:
-                f[0] = f[1] = x
-
-        return run
-    if target.__class__ is not c.StoreAttribute:
+    elif target.__class__ is c.StoreAttribute:
+        holder, name = compiler.expression(target.value), target.name
+        read, put = lambda x: get_attribute(x, name), lambda x, new: set_attribute(x, name, new)
+    else:
         raise failure("E0207", "this cannot be updated in place", site=node.site)
-    holder, name = compiler.expression(target.value), target.name
 
-    def run_attribute(f: list[Any]) -> None:
+    def run(f: list[Any]) -> None:
         x = holder(f)
         STATE.site = target.site
-        changed = get_attribute(x, name)
+        changed = read(x)
         changed = updated(node, changed, value(f))
         STATE.site = target.site
-        set_attribute(x, name, changed)
-        if result:
+        put(x, changed)
+        if node.result:
             f[0] = f[1] = changed
 
-    return run_attribute
+    return run
 
 
 def augment_item(compiler: Compiler, node: c.Augment) -> Run:

@@ -6,49 +6,26 @@ from ..core.limits import nest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 
+def located(x: Any, at: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
+    """The leaves, in order (a dict's in the order of its keys), each with where it is: "[1]", "['w'][0]"; "" for a bare leaf."""
+    if x.__class__ in (list, tuple, dict):
+        depth = nest(depth)
+        for key, item in x.items() if x.__class__ is dict else enumerate(x):
+            yield from located(item, f"{at}[{key!r}]", depth)
+    elif hasattr(x, "leaves"):
+        for leaf in x.leaves():
+            yield at, leaf
+    else:
+        yield at, x
+
+
 def flatten(structure: Any) -> list[Any]:
-    """The leaves, in order (a dict's in the order of its keys)."""
-    leaves: list[Any] = []
-
-    def walk(x: Any, depth: int) -> None:
-        if x.__class__ is list or x.__class__ is tuple:
-            depth = nest(depth)
-            for item in x:
-                walk(item, depth)
-        elif x.__class__ is dict:
-            depth = nest(depth)
-            for item in x.values():
-                walk(item, depth)
-        elif hasattr(x, "leaves"):
-            leaves.extend(x.leaves())
-        else:
-            leaves.append(x)
-
-    walk(structure, 0)
-    return leaves
-
-
-def paths(structure: Any) -> list[str]:
-    """Where each leaf is, as it would be read: "[1]", "['w'][0]"; "" for a bare leaf."""
-    found: list[str] = []
-
-    def walk(x: Any, at: str) -> None:
-        if x.__class__ is list or x.__class__ is tuple:
-            for i, item in enumerate(x):
-                walk(item, f"{at}[{i}]")
-        elif x.__class__ is dict:
-            for key, item in x.items():
-                walk(item, f"{at}[{key!r}]")
-        elif hasattr(x, "leaves"):
-            found.extend([at] * len(x.leaves()))
-        else:
-            found.append(at)
-
-    walk(structure, "")
-    return found
+    """The leaves, in order."""
+    return [leaf for _, leaf in located(structure)]
 
 
 def rebuild(structure: Any, leaves: list[Any]) -> Any:

@@ -9,8 +9,8 @@ from ..core.errors import failure
 from ..core.following import follows
 from ..core.operands import as_operand, describe, shape_text, tensor
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor, count
-from .structure import flatten, paths, rebuild
+from ..core.tensor import OPERATORS, Tensor, count, shape_of
+from .structure import flatten, located, rebuild
 from .values import Context
 
 TYPE_CHECKING = False
@@ -161,7 +161,7 @@ class GradientTape(Context):
                     STATE.notify("N0503", f"the target has shape {shape_text(t.shape)}: its elements are summed")
         else:
             single = len(targets) == 1 and target.__class__ not in (list, tuple, dict)
-            if single and shape(targets[0]) != () and not hasattr(output_gradients, "leaves"):
+            if single and shape_of(targets[0]) != () and not hasattr(output_gradients, "leaves"):
                 # One tensor and a plain list: the list is the tensor's cotangent.
                 output_gradients = operand(output_gradients)
             cotangents = [operand(g) for g in flatten(output_gradients)]
@@ -175,17 +175,17 @@ class GradientTape(Context):
             for i, (t, g) in enumerate(zip(targets, cotangents)):
                 if g is None:
                     cotangents[i] = seed_for(t)
-                elif shape(g) != shape(t):
-                    if shape(g) == ():
-                        cotangents[i] = OPERATORS.broadcast_to(g, shape=shape(t))
+                elif shape_of(g) != shape_of(t):
+                    if shape_of(g) == ():
+                        cotangents[i] = OPERATORS.broadcast_to(g, shape=shape_of(t))
                     else:
                         raise failure(
                             "E0302",
-                            f"output_gradients of shape {shape_text(shape(g))} do not fit "
-                            f"a target of shape {shape_text(shape(t))}",
+                            f"output_gradients of shape {shape_text(shape_of(g))} do not fit "
+                            f"a target of shape {shape_text(shape_of(t))}",
                         )
         results, log = self.differentiate(targets, cotangents, leaves, consume)
-        self.explain(sources, leaves, results, targets, log, zero)
+        self.explain(sources, results, targets, log, zero)
         filled = [zeros_for(leaf) if g is None and zero else g for leaf, g in zip(leaves, results)]
         return rebuild(sources, filled)
 
@@ -219,11 +219,11 @@ class GradientTape(Context):
         return [None if g is None else as_result(handed_back(g, y, x), x) for g, x in zip(results, leaves)], log
 
     def explain(
-        self, sources: Any, leaves: Sequence[Any], results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None,
+        self, sources: Any, results: Sequence[Any], targets: Sequence[Any], log: list[Any] | None,
         zero: bool = False,
     ) -> None:  # fmt: skip
         """Say of every unconnected source why it is so, pointing at the place where the path broke."""
-        for place, leaf, g in zip(paths(sources), leaves, results):
+        for (place, leaf), g in zip(located(sources), results):
             if g is None:
                 reason, where = unconnected_reason_of(self.tape, log, leaf, self.tensors_of(leaf), targets)
                 if not self.entered:
@@ -249,7 +249,7 @@ class GradientTape(Context):
 
     def jacobian_of(self, target: Any, sources: Any, zero: bool) -> Any:
         leaves = flatten(sources)
-        size = count(shape(target))
+        size = count(shape_of(target))
         rows: list[list[Any]] = []
         for i in range(size):
             rows.append(self.differentiate([target], [basis(target, i)], leaves, False)[0])
@@ -260,13 +260,13 @@ class GradientTape(Context):
                 results.append(None)
                 continue
             filled = [zeros_for(leaf) if c is None else c for c in column]
-            if shape(target) == ():
+            if shape_of(target) == ():
                 results.append(filled[0])
             else:
                 stacked = OPERATORS.stack(filled)
-                results.append(OPERATORS.reshape(stacked, shape=shape(target) + shape(leaf)))
-        self.explain(sources, leaves, results, [target], self.tape.log, zero)
-        blocks = [zeros(shape(target) + shape(x)) if r is None and zero else r for x, r in zip(leaves, results)]
+                results.append(OPERATORS.reshape(stacked, shape=shape_of(target) + shape_of(leaf)))
+        self.explain(sources, results, [target], self.tape.log, zero)
+        blocks = [zeros(shape_of(target) + shape_of(x)) if r is None and zero else r for x, r in zip(leaves, results)]
         return rebuild(sources, blocks)
 
     def method_batch_jacobian(
@@ -276,7 +276,7 @@ class GradientTape(Context):
         """One Jacobian for each entry of the first axis, which target and source share."""
         zero = wants_zero(unconnected_gradients)
         target, leaf = self.target(target), source
-        ts, ss = shape(target), shape(leaf)
+        ts, ss = shape_of(target), shape_of(leaf)
         if len(ts) < 1 or len(ss) < 1 or ts[0] != ss[0]:
             raise failure(
                 "E0302", f"Need first dimension of target shape ({list(ts)}) and source shape ({list(ss)}) to match",
@@ -288,7 +288,7 @@ class GradientTape(Context):
         for i in range(count(rest)):
             columns += self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
         if all(g is None for g in columns):
-            self.explain(leaf, [leaf], [None], [target], self.tape.log, zero)
+            self.explain(leaf, [None], [target], self.tape.log, zero)
             return zeros((batch, *rest, *ss[1:])) if zero else None
         filled = [zeros_for(leaf) if g is None else g for g in columns]
         stacked = OPERATORS.stack(filled, axis=1)  # batch, targets, sources...
@@ -341,11 +341,6 @@ def operand(x: Any) -> Any:
     return None if x is None else as_operand(x)
 
 
-def shape(x: Any) -> tuple[int, ...]:
-    found = getattr(x, "shape", ())
-    return tuple(found)
-
-
 def wants_zero(unconnected: Any) -> bool:
     name = str(getattr(unconnected, "value", unconnected)).lower().rsplit(".", 1)[-1]
     if name not in ("none", "zero"):
@@ -371,7 +366,7 @@ def zeros_for(leaf: Any) -> Any:
 def one_hot_batch(target: Any, i: int) -> Any:
     import numpy as np
 
-    array = np.zeros(shape(target), dtype=target.dtype.name)
+    array = np.zeros(shape_of(target), dtype=target.dtype.name)
     array.reshape(array.shape[0], -1)[:, i] = 1
     return Tensor(array, target.dtype)
 

@@ -9,7 +9,7 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..kinds.access import set_item, unpack
 from ..program import core as c
-from ..program.effects import may_change as may_change_something
+from ..program.loops import may_change as may_change_something
 from .attributes import set_attribute
 from .element_writes import OWN, may_change, written
 

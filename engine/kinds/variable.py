@@ -175,11 +175,7 @@ class Variable:
     def method_gather_nd(self, indices: Any) -> Any:
         return OPERATORS.gather_nd(self.read_value(), as_operand(indices))
 
-    def method_value(self) -> Tensor:
-        return self.read_value()
-
-    def method_read_value(self) -> Tensor:
-        return self.read_value()
+    method_value = method_read_value = read_value
 
     def method_numpy(self) -> Any:
         return constant_of(self.snapshot)

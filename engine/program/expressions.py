@@ -143,7 +143,7 @@ class Expressions(Names):
         if path is not None:
             meaning = vocabulary.dotted(path)
             if meaning is not None and meaning.kind != "constant":
-                found = self.call_of(self.meaning(meaning, callee), node)
+                found = self.call_of(vocabulary.expression_of(meaning), node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
                 if literal and meaning.kind == "row" and vocabulary.is_tensorflow(path):
                     return c.Apply(vocabulary.settled(), [found], [], self.site(node))
@@ -224,7 +224,7 @@ class Expressions(Names):
         if path is not None:
             meaning = vocabulary.dotted(path)
             if meaning is not None:
-                return self.meaning(meaning, node)
+                return vocabulary.expression_of(meaning)
             if not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, node)
         if is_inside(node.name, METHODS):

@@ -270,9 +270,6 @@ class Lowering(Expressions):
         finally:
             self.loops -= 1
 
-    def pass_(self, node: s.Node) -> None:
-        return None
-
     def return_(self, node: s.Return) -> c.Stmt:
         return c.Return(None if node.value is None else self.expression(node.value, "argument"), self.at_module)
 
@@ -383,7 +380,7 @@ class Lowering(Expressions):
     def delete(self, node: s.Delete) -> c.Stmt:
         return c.Delete([self.target(t) for t in node.targets])
 
-    def global_(self, node: s.Node) -> None:
+    def nothing(self, node: s.Node) -> None:
         return None
 
 
@@ -397,7 +394,6 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.While: Lowering.while_,
     s.Break: Lowering.break_,
     s.Continue: Lowering.continue_,
-    s.Pass: Lowering.pass_,
     s.Return: Lowering.return_,
     s.Yield: Lowering.yield_,
     s.FunctionDef: Lowering.define,
@@ -409,6 +405,5 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.Delete: Lowering.delete,
     s.Import: Lowering.import_,
     s.ImportFrom: Lowering.import_from,
-    s.Global: Lowering.global_,
-    s.Nonlocal: Lowering.global_,
+    **dict.fromkeys((s.Pass, s.Global, s.Nonlocal), Lowering.nothing),
 }

@@ -114,7 +114,7 @@ class Names:
         if name in self.held:
             return self.input_load(name, node)
         if name in self.imported:
-            return self.meaning(self.imported[name], node)
+            return vocabulary.expression_of(self.imported[name])
         if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
             raise self.forbidden(name, node)
         meaning = vocabulary.bare(name)
@@ -125,7 +125,7 @@ class Names:
         if position == "call":
             if meaning is None or meaning.kind == "constant":
                 raise self.unknown_function(name, node)
-            return self.meaning(meaning, node)
+            return vocabulary.expression_of(meaning)
         if meaning is None:
             return self.input_load(name, node)
         if meaning.kind in ("row", "intrinsic", "library") and position == "value":
@@ -137,10 +137,6 @@ class Names:
         if name not in self.optional:
             self.optional[name] = (self.module.fresh(name), vocabulary.expression_of(meaning))
         return c.Load(self.height(self.scope), self.optional[name][0], name, self.site(node))
-
-    def meaning(self, meaning: vocabulary.Meaning, node: s.Node) -> c.Expr:
-        expression: c.Expr = vocabulary.expression_of(meaning)
-        return expression
 
     def module_path(self, node: s.Expression) -> list[str] | None:
         """['tf', 'math', 'log'] for `tf.math.log` where `tf` is a module and no variable; else None."""

@@ -6,12 +6,13 @@ import math
 
 from ...parser.fields import Record
 from ..core.dtypes import SPELLINGS
+from ..core.errors import CATCHABLE
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
 from ..kinds import names as kinds
 from ..ops.registry import NAMES
 from . import library
-from .core import Intrinsic
+from .core import Expr, Intrinsic, LibraryName, Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,18 +56,9 @@ WRITTEN = {
     )
     for name in names.split()
 }
-# Classes of exceptions: Python's, and those of tf.errors.
-PYTHON_ERRORS = frozenset(
-    """
-    Exception AssertionError ArithmeticError ZeroDivisionError OverflowError LookupError IndexError KeyError NameError
-    UnboundLocalError TypeError AttributeError ValueError RuntimeError NotImplementedError StopIteration OSError
-    """.split()
-)
-TENSORFLOW_ERRORS = frozenset(
-    """
-    OpError InvalidArgumentError OutOfRangeError NotFoundError FailedPreconditionError UnimplementedError
-    """.split()
-)
+# Classes of exceptions: those of tf.errors, and Python's.
+TENSORFLOW_ERRORS = frozenset(name for name, (base, *_) in CATCHABLE.items() if "OpError" in (name, base))
+PYTHON_ERRORS = frozenset({"Exception", *CATCHABLE}) - TENSORFLOW_ERRORS
 INTRINSIC_ALIASES = {
     "recompute_grad": "checkpoint",
     "remat": "checkpoint",
@@ -418,9 +410,7 @@ def function_names() -> list[str]:
     return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN]
 
 
-def expression_of(meaning: Meaning) -> Any:
-    from .core import LibraryName, Literal
-
+def expression_of(meaning: Meaning) -> Expr:
     if meaning.kind == "library":
         return LibraryName(*meaning.value[:2], len(meaning.value) > 2)
     return Intrinsic(meaning.value) if meaning.kind == "intrinsic" else Literal(meaning.value)
