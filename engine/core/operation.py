@@ -22,6 +22,7 @@ separate arguments.
 
 from __future__ import annotations
 
+from ...parser.fields import Record
 from .dispatch import apply, apply_scalar
 from .errors import failure, listing, plural
 from .following import path_ends
@@ -49,19 +50,16 @@ def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 
-class Parameter:
+class Parameter(Record):
     """One parameter of a row: `kind` is "input", "list" (a list of tensors) or "static".
 
     A `variadic` list takes all positional arguments from its place on.
     """
 
-    __slots__ = ("default", "kind", "name", "variadic")
-
-    def __init__(self, name: str, kind: str, default: Any, variadic: bool = False) -> None:
-        self.name = name
-        self.kind = kind
-        self.default = default
-        self.variadic = variadic
+    name: str
+    kind: str
+    default: Any
+    variadic: bool
 
 
 # What the other vocabularies call a first argument, an axis, ...; accepted as keywords everywhere.
@@ -349,12 +347,7 @@ def parse_signature(signature: str) -> list[Parameter]:
             name, equals, default = item.partition("=")
             value = literal_eval(default.strip()) if equals else REQUIRED
             name = name.strip()
-            if name.startswith("["):
-                parameters.append(Parameter(name.strip("[]"), "list", value))
-            elif name.startswith("*"):
-                parameters.append(Parameter(name[1:], "list", value, variadic=True))
-            else:
-                parameters.append(Parameter(name, kind, value))
+            parameters.append(Parameter(name.strip("[]*"), "list" if name[0] in "[*" else kind, value, name[0] == "*"))
     return parameters
 
 

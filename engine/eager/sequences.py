@@ -245,10 +245,12 @@ def quantifier(of_items: Callable[[Iterable[bool]], bool], reduction: Operation)
     return hold
 
 
+any_of = quantifier(any, OPERATORS.any)
+all_of = quantifier(all, OPERATORS.all)
 FUNCTIONS: dict[str, Any] = {
     "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": collected, "tuple": tuple_, "dict": dict_,
     "set": set_,
     "min": extreme("min", OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme("max", OPERATORS.maximum, OPERATORS.max, ">"),
     "sum": sum_, "sorted": sorted_, "reversed": reversed_, "map": map_, "filter": filter_,
-    "any": quantifier(any, OPERATORS.any), "all": quantifier(all, OPERATORS.all), "iter": iterate, "next": next_,
+    "any": any_of, "all": all_of, "iter": iterate, "next": next_,
 }  # fmt: skip

@@ -7,6 +7,7 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import builtins as eager
 from ...eager import sequences
+from ...eager.operators import truth
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
 from .sequences import SEQUENCES
@@ -54,7 +55,7 @@ def float_(x: Any = 0.0) -> Any:
 
 def bool_(x: Any = False) -> Any:
     if x.__class__ is not Sym:
-        return eager.bool_(x)
+        return truth(x)
     one_number(x, "bool")
     return x if x.kind == BOOL else OPERATORS.not_equal(x, 0)
 
@@ -89,7 +90,7 @@ def declined(what: str) -> Any:
 
 FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
-    "any": quantified(sequences.any_), "all": quantified(sequences.all_), "isinstance": isinstance_,
+    "any": quantified(sequences.any_of), "all": quantified(sequences.all_of), "isinstance": isinstance_,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "setattr": declined("attributes that are assigned"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
