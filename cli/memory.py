@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..engine.core.limits import data_size, size_in
+from ..engine.core.machine import data_size, size_in
 
 SHARE = 0.9  # of what is free
 MACHINE, GROUP = "/proc/meminfo", "/sys/fs/cgroup/memory"

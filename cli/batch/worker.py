@@ -88,7 +88,7 @@ def die_with(lifeline: int) -> None:
 
 def share_cores(processes: int) -> None:
     """Leave to others their part of the cores, unless somebody has said how many a process may use."""
-    from ...engine.core.cores import cores
+    from ...engine.core.machine import cores
 
     if not os.environ.get("ADIFF_THREADS"):
         os.environ["ADIFF_THREADS"] = str(max(cores() // processes, 1))

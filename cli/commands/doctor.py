@@ -105,7 +105,7 @@ def configured(environment: Environment) -> str:
 
 
 def available() -> str:
-    from ...engine.core.cores import cores
+    from ...engine.core.machine import cores
 
     return f"{cores()} of {os.cpu_count()}"
 

@@ -7,10 +7,10 @@ refuses one (`watchdog.py`).
 
 from __future__ import annotations
 
-import os
 from time import thread_time
 
 from .errors import failure
+from .machine import data_size, physical_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,29 +65,6 @@ class Limits:
 
 
 LIMITS = Limits()
-
-
-def size_in(path: str, name: str) -> int:
-    """A size in bytes from a file of the kernel's with lines like `MemAvailable: 1024 kB`."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        text = os.read(descriptor, 8192).decode()
-    finally:
-        os.close(descriptor)
-    return int(text[text.index(name) + len(name) :].split(None, 1)[0]) * 1024
-
-
-def data_size() -> int:
-    """The bytes of the data segment, of which the system limits the number."""
-    return size_in("/proc/self/status", "VmData:")
-
-
-def physical_memory() -> int:
-    """The bytes that this machine has; more than any has where it does not say."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 46
 
 
 # What no single array may take where nobody has set a limit.

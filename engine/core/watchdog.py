@@ -18,7 +18,7 @@ from time import monotonic
 
 from ...parser.errors import AdiffError
 from .errors import failure
-from .limits import data_size
+from .machine import data_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -315,7 +315,7 @@ def test_sources_and_columns_that_are_single() -> None:
 
 IN_LITTLE_ROOM = """
 import adiff
-from adiff.engine.core import limits
+from adiff.engine.core import limits, machine
 
 compiled = adiff.program("xs = [0.0]\\nfor i in range(n):\\n    xs = [xs, sin(x * i)]\\nlen(xs)")
 lift = limits.enforced.lift_memory
@@ -323,7 +323,7 @@ left = []
 
 def look(limit):
     import resource
-    left.append(resource.getrlimit(resource.RLIMIT_DATA)[0] - limits.data_size())
+    left.append(resource.getrlimit(resource.RLIMIT_DATA)[0] - machine.data_size())
     lift(limit)
 
 limits.enforced.lift_memory = look

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from threading import Thread
 
-from ...core.cores import cores
 from ...core.limits import LIMITS, MACHINE
+from ...core.machine import cores
 from .record import NO_MEMORY, STOP
 from .run import DTYPES, KEPT, Entry, Frame, OutOfMemory, Stopped, elements_of
 
