@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 NUMERIC = (Tensor, float, int, complex, bool)
 # The classes of functions, and of types such as int and float32.
-NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method")
+NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "Settling")
 
 
 def get_attribute(value: Any, name: str) -> Any:

@@ -34,13 +34,15 @@ class Class:
     that an exception stands for; None for a class that is no exception.
     """
 
-    __slots__ = ("codes", "lineage", "members", "name")
+    __slots__ = ("codes", "library", "lineage", "members", "name")
     identity = True
 
     def __init__(
-        self, name: str, bases: Sequence[Class], members: dict[str, Any], codes: frozenset[str] | None = None
-    ) -> None:
+        self, name: str, bases: Sequence[Class], members: dict[str, Any], codes: frozenset[str] | None = None,
+        library: bool = False,
+    ) -> None:  # fmt: skip
         self.name = name
+        self.library = library
         self.members = members
         self.lineage: list[Class] = [self, *merged(name, [*[base.lineage for base in bases], list(bases)])]
         self.codes: frozenset[str] | None = codes
@@ -117,7 +119,8 @@ class Instance(Kind):
 
     @property
     def description(self) -> str:  # type: ignore[override]
-        return f"an instance of {self.cls.name}"
+        name = self.cls.name
+        return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" if self.cls.library else f"an instance of {name}"
 
     # --- attributes and calls ----------------------------------------------------------------------------------------
 
@@ -274,7 +277,8 @@ class Instance(Kind):
                 )
 
             return self.call_method("_operation", [Derived(op.name, row), *operands], {})
-        hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if names else None
+        hint = f"its class has no method {names[0 if operands[0] is self else 1]}"
+        hint = None if self.cls.library or not names else hint
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
 
 

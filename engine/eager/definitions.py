@@ -12,6 +12,7 @@ from ..program.expressions import FIRST
 from .calls import invoke
 from .classes import Class
 from .exceptions import caught, handled, raise_value
+from .values import in_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
         for parent in parents:
             if parent.__class__ is not Class:
                 raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class")
-        made: Any = Class(node.name, parents, {})
+        made: Any = Class(node.name, parents, {}, library=in_library(site))
         frame: list[Any] = [UNSET] * node.body.size
         frame[0], frame[FIRST] = f, made
         body(frame)

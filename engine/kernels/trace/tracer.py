@@ -42,7 +42,7 @@ class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds are left to the tape."""
 
     def __missing__(self, name: str) -> Builtin:
-        raise Unsupported(name, STATE.site)
+        raise Unsupported("values of this kind" if name.startswith("internal.") else name, STATE.site)
 
 
 class Tracer(eager.Compiler):
