@@ -277,8 +277,8 @@ class Instance(Kind):
                 )
 
             return self.call_method("_operation", [Derived(op.name, row), *operands], {})
-        hint = f"its class has no method {names[0 if operands[0] is self else 1]}"
-        hint = None if self.cls.library or not names else hint
+        own = names and not self.cls.library
+        hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if own else None
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
 
 

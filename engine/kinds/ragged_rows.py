@@ -97,7 +97,7 @@ def stack(op: Any, *values: Any, axis: Any = 0) -> Any:
 
 
 def tile(op: Any, x: Any, reps: Any) -> Any:
-    counts_ = [int(n) for n in integers("tile", "multiples", reps).reshape(-1)]
+    counts_ = [int(n) for n in integers(op.name, "multiples", reps).reshape(-1)]
     if len(counts_) != x.rank:
         raise failure("E0302", f"tile: {len(counts_)} multiples do not fit {x.rank} dimensions")
     for axis, n in enumerate(counts_):
@@ -122,8 +122,8 @@ def gather(op: Any, x: Any, indices: Any = None, axis: Any = None, batch_dims: A
     if not batch_dims:
         if axis in (None, 0):
             return picked(op, x, indices)
-        if x.__class__ is RaggedTensor and axis_of("gather", axis, x.rank) > 1:
-            inner = op.call((x.values, indices), {"axis": axis_of("gather", axis, x.rank) - 1})
+        if x.__class__ is RaggedTensor and axis_of(op.name, axis, x.rank) > 1:
+            inner = op.call((x.values, indices), {"axis": axis_of(op.name, axis, x.rank) - 1})
             return RaggedTensor(inner, x.splits, x.uniform)
         raise failure(
             "E0405", "gather: the rows differ in length along axis 1", "batch_dims=1 takes elements of each row"
@@ -132,7 +132,7 @@ def gather(op: Any, x: Any, indices: Any = None, axis: Any = None, batch_dims: A
         raise failure("E0401", f"gather of RaggedTensors takes batch_dims 0 or 1, not {batch_dims}")
     x = x if x.__class__ is RaggedTensor else ragged(as_operand(x), 1)
     where = indices if indices.__class__ is RaggedTensor else ragged(as_operand(indices), 1)
-    flat = integers("gather", "indices", where.values)
+    flat = integers(op.name, "indices", where.values)
     rows = where.rowids
     wrong = (flat < 0) | (flat >= x.lengths[rows])
     if wrong.any():
@@ -146,9 +146,9 @@ def picked(op: Any, x: Any, indices: Any) -> Any:
     if indices.__class__ is RaggedTensor:
         found = picked(op, x, indices.flat)
         return nest(found, indices.levels)
-    places = integers("gather", "indices", indices)
+    places = integers(op.name, "indices", indices)
     x = x if x.__class__ is RaggedTensor else as_operand(x)
-    found = rows_at(x, checked("gather", places, nrows(x), negative=False).reshape(-1))
+    found = rows_at(x, checked(op.name, places, nrows(x), negative=False).reshape(-1))
     if not places.ndim:
         return found.row(0) if found.__class__ is RaggedTensor else OPERATORS.index(found, index=0)
     for size in reversed(places.shape[1:]):
@@ -157,11 +157,9 @@ def picked(op: Any, x: Any, indices: Any) -> Any:
 
 
 def gather_nd(op: Any, x: Any, indices: Any, batch_dims: Any = 0) -> Any:
-    where = integers(
-        "gather_nd", "indices", indices.method_to_tensor() if indices.__class__ is RaggedTensor else indices
-    )
+    where = integers(op.name, "indices", indices.method_to_tensor() if indices.__class__ is RaggedTensor else indices)
     points = where.reshape(-1, where.shape[-1])
-    places = checked("gather_nd", points[:, 0], x.length(), negative=False)
+    places = checked(op.name, points[:, 0], x.length(), negative=False)
     values: Any = x
     for k in range(1, points.shape[1]):
         if values.__class__ is not RaggedTensor:
@@ -215,7 +213,7 @@ def boolean_mask(op: Any, x: Any, mask: Any, axis: Any = None, keepdims: Any = T
 def squeeze(op: Any, x: Any, axis: Any = None) -> Any:
     if axis is None:
         raise failure("E0305", "squeeze of a RaggedTensor needs its axis", "write squeeze(r, axis=1)")
-    for a in sorted(axes_of("squeeze", axis, x.rank), reverse=True):
+    for a in sorted(axes_of(op.name, axis, x.rank), reverse=True):
         x = without(x, a)
     return x
 
@@ -251,7 +249,7 @@ def index(op: Any, x: Any, index: Any) -> Any:
     return x.get_item(index)
 
 
-def new_axis(op: Any, x: Any, axis: Any) -> Any:
+def expand_dims_(op: Any, x: Any, axis: Any) -> Any:
     return expand_dims(x, axis_of(op.name, axis, x.rank + 1))
 
 
@@ -265,10 +263,9 @@ def embedding_lookup(op: Any, params: Any, ids: Any, **unused: Any) -> Any:
 
 # Functions for the rows of their names.
 OWN = by_name(
-    add_n, argmax, argmin, boolean_mask, concat, embedding_lookup, flip, gather, gather_nd, index, log_softmax, matmul, ndim, shape,
-    size, softmax, squeeze, stack, tile,
+    add_n, argmax, argmin, boolean_mask, concat, embedding_lookup, expand_dims_, flip, gather, gather_nd, index, log_softmax, matmul,
+    ndim, shape, size, softmax, squeeze, stack, tile,
 )  # fmt: skip
-OWN["expand_dims"] = new_axis
 
 
 def operate(op: Operation, name: str, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:

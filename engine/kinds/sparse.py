@@ -23,13 +23,18 @@ MAPPED = frozenset(
 )
 # The functions of `sparse.` that do what rows of other names do to tensors.
 SPARSE_NAMES = {
-    "matmul": "sparse_dense_matmul",
-    "sum": "reduce_sum",
-    "max": "reduce_max",
-    "subtract": "add",
-    "index": "slice",
+    "@": "sparse.sparse_dense_matmul",
+    "sum": "sparse.reduce_sum",
+    "max": "sparse.reduce_max",
+    "-": "sparse.add",
+    "index": "sparse.slice",
 }
 
+SIZES: dict[str, Callable[[Any], Any]] = {
+    "shape": lambda s: int64(s.shape),
+    "size": lambda s: count(s.shape),
+    "ndim": lambda s: len(s.shape),
+}
 # The functions of engine/library/kinds/sparse.adiff that a program may have meant by a row.
 TAKEN = frozenset(
     """
@@ -95,16 +100,18 @@ class SparseTensor(Kind):
         name = op.name
         if name in MAPPED:
             return self.with_leaves([op.call((self.values,), attributes)])
-        if name in ("multiply", "divide") and (name == "multiply" or inputs[0] is self):
+        if op.symbol == "*" or (op.symbol == "/" and inputs[0] is self):
             other = inputs[1] if inputs[0] is self else inputs[0]
             if other.__class__ is not SparseTensor:
                 picked = self.picked(name, other)
                 return self.with_leaves([op(self.values, picked) if inputs[0] is self else op(picked, self.values)])
-        if name in ("shape", "size", "ndim"):
-            return {"shape": int64(self.shape), "size": count(self.shape), "ndim": len(self.shape)}[name]
+        if name in SIZES:
+            return SIZES[name](self)
         if name == "index" and attributes is not None and attributes["index"].__class__ is int:
             return self.part(attributes["index"])
-        raise self.refusal(f"{name} does not take {self.description}", name)
+        raise self.refusal(
+            f"{name} does not take {self.description}", SPARSE_NAMES.get(op.symbol or name, f"sparse.{name}")
+        )
 
     def part(self, index: int) -> SparseTensor:
         """One place of the first axis, without that axis."""
@@ -131,8 +138,7 @@ class SparseTensor(Kind):
         return OPERATORS.take_rows(OPERATORS.reshape(x, shape=-1), indices=places)
 
     def refusal(self, message: str, name: str = "") -> Exception:
-        near = SPARSE_NAMES.get(name, name)
-        return failure("E0304", message, f"sparse.{near} takes SparseTensors" if near in TAKEN else self.hint)
+        return failure("E0304", message, f"{name} takes SparseTensors" if name[7:] in TAKEN else self.hint)
 
     def get_item(self, index: Any) -> Any:
         return OPERATORS.index(self, index=index)
