@@ -75,7 +75,7 @@ def kept(items: Any, count: int | None) -> list[Any]:
 
 def taken(items: Any, most: int) -> list[Any]:
     """The next items, so many of them or as many as there are."""
-    return list(islice(items, max(most, 0)))
+    return list(islice(items, min(max(most, 0), 1 << 62)))
 
 
 def applied(function: Any, element: Any) -> Any:

@@ -6,7 +6,7 @@ None of the results carries a tangent: a path that reaches a string ends there.
 from __future__ import annotations
 
 from ..core.dtypes import BOOL, INT32, INT64, STRING
-from ..core.errors import failure, plural
+from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe, operand_dtype, shown, wrap
 from ..core.state import STATE
@@ -161,35 +161,6 @@ def reduce_join(inputs: Any, axis: Any = None, keepdims: Any = False, separator:
     for place in np.ndindex(found.shape):
         found[place] = separator.join(table[place])
     return wrap(found.reshape(kept(values.shape, axes)) if keepdims else found, STRING)
-
-
-def format_(template: Any, inputs: Any, placeholder: Any = "{}", summarize: Any = 3) -> str:
-    """The template with each placeholder replaced by a tensor, as TensorFlow prints one: strings in quotes."""
-    values = list(inputs) if inputs.__class__ in (list, tuple) else [inputs]
-    pieces = template.split(placeholder)
-    if len(pieces) != len(values) + 1:
-        there, given = plural(len(pieces) - 1, "placeholder"), plural(len(values), "value")
-        raise failure("E0401", f"strings.format: the template has {there}, and there are {given}")
-    most = whole("strings.format", "summarize", summarize)
-    shown = [summary(as_operand(x), most) for x in values]
-    return "".join(piece + text for piece, text in zip(pieces, [*shown, ""]))
-
-
-def summary(x: Any, most: int) -> str:
-    path_ends((x,), "strings.format")
-    value = x.value if x.__class__ is Tensor else x
-
-    def show(part: Any) -> str:
-        if getattr(part, "ndim", 0):
-            items = [show(item) for item in (part if most < 0 or len(part) <= 2 * most else part[:most])]
-            if len(items) < len(part):
-                items += ["...", *[show(item) for item in part[len(part) - most :]]]
-            return "[" + ("\n " if part.ndim > 1 else " ").join(items) + "]"
-        if part.__class__ is str:
-            return f'"{part}"'
-        return str(int(part)) if operand_dtype(x) is BOOL else str(part).removesuffix(".0")
-
-    return show(value)
 
 
 # --- letters --------------------------------------------------------------------------------------------------------
@@ -411,7 +382,7 @@ def decode_base64(input: Any) -> Any:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "strings.length": length, "strings.substr": substr, "strings.split": split, "strings.bytes_split": bytes_split,
-    "strings.ngrams": ngrams, "strings.join": join, "strings.reduce_join": reduce_join, "strings.format": format_,
+    "strings.ngrams": ngrams, "strings.join": join, "strings.reduce_join": reduce_join,
     "strings.lower": cased("strings.lower", "lower"), "strings.upper": cased("strings.upper", "upper"),
     "strings.strip": strip, "strings.regex_replace": regex_replace, "strings.regex_full_match": regex_full_match,
     "strings.to_number": to_number, "strings.as_string": as_string, "as_string": as_string,
