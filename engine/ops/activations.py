@@ -7,11 +7,12 @@ import math
 from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
-from . import sides, special_scalar
+from . import kernel_functions as floats
+from . import sides
 from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
-from .exponential import exp, hypot, sigmoid, sigmoid_of_array, sigmoid_of_float, softplus, sqrt, square, tanh
+from .exponential import exp, hypot, sigmoid, sigmoid_of_array, softplus, sqrt, square, tanh
 from .rounding import absolute
-from .special import ndtr, normal_density
+from .special import ndtr, normal_density, number_by
 from .support import cases, strong
 
 TYPE_CHECKING = False
@@ -32,68 +33,51 @@ def _corner(name: str, at: float, low: float, high: float, **choices: Any) -> Si
 
 
 relu = elementwise(
-    "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)],
-    scalar=lambda x: x if x > 0 or x != x else x.__class__(0), array=lambda np, x: np.maximum(x, 0), dtype="arithmetic",
-    accepts="bif",
-    kernel="_relu({0})",
-    domain=[(0.5, 5)], singular=[_corner("relu", 0, 0, 1)], side=sides.of_zero, doc="The positive part of x.", example=("relu(-2)", 0),
+    "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)], scalar=lambda x: x if x > 0 or x != x else x.__class__(0),
+    array=lambda np, x: np.maximum(x, 0), dtype="arithmetic", accepts="bif", kernel="_relu({0})", domain=[(0.5, 5)],
+    singular=[_corner("relu", 0, 0, 1)], side=sides.of_zero, doc="The positive part of x.", example=("relu(-2)", 0),
     formula="where(x > 0, x, 0)",
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(6, np.maximum(0, x)),
-    kernel="_clip({0}, 0.0, 6.0)",
-    dtype="float", accepts="bif",
-    domain=[(0.5, 5)], singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)],
-    side=sides.beyond(0, 6), doc="x kept between 0 and 6.", example=("relu6(8)", 6.0),
+    kernel="_clip({0}, 0.0, 6.0)", dtype="float", accepts="bif", domain=[(0.5, 5)],
+    singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)], side=sides.beyond(0, 6), doc="x kept between 0 and 6.",
+    example=("relu6(8)", 6.0),
 )  # fmt: skip
 hard_tanh = elementwise(
     "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1),
-    kernel="_clip({0}, -1.0, 1.0)",
-    dtype="float",
-    accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
-    singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)],
-    side=sides.beyond(-1, 1), doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
+    kernel="_clip({0}, -1.0, 1.0)", dtype="float", accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
+    singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)], side=sides.beyond(-1, 1),
+    doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
 )  # fmt: skip
 hard_sigmoid = elementwise(
     "hard_sigmoid", "x", [lambda y, x: choose(x > -3, choose(x < 3, 1.0 / 6.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x + 3.0, 0.0), 6.0) / 6.0 if x == x else x,
     array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
-    kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)",
-    domain=[(-2, 2)], singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)],
-    side=sides.beyond(-3, 3), doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5),
-    formula="clip(x + 3, 0, 6)/6",
+    kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)", domain=[(-2, 2)],
+    singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)], side=sides.beyond(-3, 3),
+    doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5), formula="clip(x + 3, 0, 6)/6",
 )  # fmt: skip
 hard_silu = composite(
-    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish", domain=[(-2, 2)],
-    doc="x*hard_sigmoid(x).", example=("hard_silu(3)", 3.0),
+    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish", domain=[(-2, 2)], doc="x*hard_sigmoid(x).",
+    example=("hard_silu(3)", 3.0),
 )  # fmt: skip
-
-
-def _leaky_slope(y: Any, x: Any, alpha: float) -> Any:
-    return choose(x > 0, 1.0, alpha)
-
-
-def _leaky_kink(x: Any) -> Any:
-    return x == 0
 
 
 leaky_relu = elementwise(
-    "leaky_relu", "x | alpha=0.2", [_leaky_slope],
-    scalar=lambda x, alpha: x if x > 0 else alpha * x, array=lambda np, x, alpha: np.where(x > 0, x, alpha * x),
-    kernel="({0} if {0} > 0.0 else {alpha} * {0})",
-    dtype="float",
+    "leaky_relu", "x | alpha=0.2", [lambda y, x, alpha: choose(x > 0, 1.0, alpha)],
+    scalar=lambda x, alpha: x if x > 0 else alpha * x,
+    array=lambda np, x, alpha: np.where(x > 0, x, alpha * x), kernel="({0} if {0} > 0.0 else {alpha} * {0})", dtype="float",
     accepts="bif", domain=[(0.5, 5)],
-    singular=[Singular(_leaky_kink, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")],
-    side=sides.of_zero, doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
+    singular=[Singular(lambda x: x == 0, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")], side=sides.of_zero,
+    doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
 )  # fmt: skip
 leaky_relu_hundredth = composite(
-    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x,
-    negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
-    aliases="jax.nn.leaky_relu", domain=[(0.5, 5), (0.1, 0.3)],
-    internal=True, doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.",
-    example=("leaky_relu_hundredth(-2.0)", -0.02),
+    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x, negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
+    aliases="jax.nn.leaky_relu", domain=[(0.5, 5), (0.1, 0.3)], internal=True,
+    doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.", example=("leaky_relu_hundredth(-2.0)", -0.02),
 )  # fmt: skip
 
 
@@ -105,10 +89,8 @@ def _elu(np: Any, x: Any, alpha: Any) -> Any:
 
 elu = elementwise(
     "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
-    scalar=lambda x, alpha: x if x > 0 and alpha.__class__ not in (list, tuple) else alpha * math.expm1(x),
-    array=_elu, dtype="float", accepts="bif",
-    kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))",
-    domain=[(-3, 3)],
+    scalar=lambda x, alpha: x if x > 0 and alpha.__class__ not in (list, tuple) else alpha * math.expm1(x), array=_elu,
+    dtype="float", accepts="bif", kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))", domain=[(-3, 3)],
     linear_above_zero=True, doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
 )  # fmt: skip
 celu = composite(
@@ -116,46 +98,32 @@ celu = composite(
     doc="x where it is positive, else alpha*(exp(x/alpha) - 1).", example=("celu(2.0)", 2.0),
 )  # fmt: skip
 selu = elementwise(
-    "selu", "x",
-    [lambda y, x: choose(x > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(choose(x > 0, 0.0, x)))],
+    "selu", "x", [lambda y, x: choose(x > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(choose(x > 0, 0.0, x)))],
     scalar=lambda x: SELU_SCALE * (x if x > 0 else SELU_ALPHA * math.expm1(x)),
-    array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(0, x))), dtype="float",
-    accepts="bif", domain=[(0.5, 3)],
-    kernel=f"({SELU_SCALE!r} * ({{0}} if {{0}} > 0.0 else {SELU_ALPHA!r} * math.expm1({{0}})))",
+    array=lambda np, x: SELU_SCALE * np.where(x > 0, x, SELU_ALPHA * np.expm1(np.minimum(0, x))), dtype="float", accepts="bif",
+    domain=[(0.5, 3)], kernel=f"({SELU_SCALE!r} * ({{0}} if {{0}} > 0.0 else {SELU_ALPHA!r} * math.expm1({{0}})))",
     singular=[
         Singular(
             lambda x: x == 0, "selu is not differentiable at 0", adiff=SELU_SCALE, tensorflow=SELU_SCALE * SELU_ALPHA,
             jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
         )
     ],
-    side=sides.of_zero, linear_above_zero=True, doc="The self-normalising elu, with fixed scale and alpha.", example=("selu(0.0)", 0.0),
+    side=sides.of_zero, linear_above_zero=True, doc="The self-normalising elu, with fixed scale and alpha.",
+    example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(
-    "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))],
-    scalar=lambda x: x / (1.0 + abs(x)), array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif",
-    kernel="({0} / (1.0 + abs({0})))",
+    "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))], scalar=lambda x: x / (1.0 + abs(x)),
+    array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif", kernel="({0} / (1.0 + abs({0})))",
     aliases="soft_sign", domain=[(0.5, 3)], doc="x/(1 + abs(x)).", example=("softsign(1)", 0.5),
 )  # fmt: skip
 silu = elementwise(
-    "silu", "x", [lambda y, x: sigmoid(x) * (1.0 + x * sigmoid(-x))],
-    scalar=lambda x: x * sigmoid_of_float(x), array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float",
-    kernel="({0} * _sigmoid({0}))",
-    accepts="bif", aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0),
-    formula="x/(1 + exp(-x))",
+    "silu", "x", [lambda y, x: sigmoid(x) * (1.0 + x * sigmoid(-x))], scalar=lambda x: x * floats._sigmoid(x),
+    array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float", kernel="({0} * _sigmoid({0}))", accepts="bif",
+    aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0), formula="x/(1 + exp(-x))",
 )  # fmt: skip
 mish = composite(
-    "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).",
-    example=("mish(0.0)", 0.0),
+    "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).", example=("mish(0.0)", 0.0),
 )  # fmt: skip
-# x cosh(x) - sinh(x) is the sum of 2k/(2k + 1)! x**(2k + 1), k = 1, 2, ...: no term cancels another, as x and tanh(x) do.
-SHRINK = [2 * k / math.factorial(2 * k + 1) for k in range(1, 10)]
-
-
-def _shrink_series(x: Any) -> Any:
-    total = 0.0
-    for coefficient in reversed(SHRINK):
-        total = total * (x * x) + coefficient
-    return total * x * x * x
 
 
 def _tanh_shrink(np: Any, x: Any) -> Any:
@@ -164,17 +132,13 @@ def _tanh_shrink(np: Any, x: Any) -> Any:
         return x - np.tanh(x)
     near = np.abs(x) < 1.0
     small = np.where(near, x, 0.0)
-    return np.where(near, _shrink_series(small) / np.cosh(small), x - np.tanh(x))
+    return np.where(near, floats._shrink_series(small) / np.cosh(small), x - np.tanh(x))
 
 
 tanh_shrink = elementwise(
-    "tanh_shrink", "x", [lambda y, x: tanh(x) * tanh(x)], dtype="float",
-    scalar=lambda x: _shrink_series(x) / math.cosh(x) if abs(x) < 1.0 else x - math.tanh(x), array=_tanh_shrink,
-    kernel="(" + "((" * 8 + repr(SHRINK[-1])
-    + "".join(f")*({{0}}*{{0}}) + {coefficient!r})" for coefficient in reversed(SHRINK[:-1]))
-    + "*{0}*{0}*{0}/math.cosh({0}) if abs({0}) < 1.0 else {0} - math.tanh({0}))",
-    domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.", example=("tanh_shrink(0.0)", 0.0),
-    formula="x - tanh(x)",
+    "tanh_shrink", "x", [lambda y, x: tanh(x) * tanh(x)], dtype="float", scalar=floats._tanh_shrink, array=_tanh_shrink,
+    kernel="_tanh_shrink({0})", domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.",
+    example=("tanh_shrink(0.0)", 0.0), formula="x - tanh(x)",
 )  # fmt: skip
 
 
@@ -185,8 +149,8 @@ def _squareplus(x: Any, b: Any = 4.0) -> Any:
 
 
 squareplus = composite(
-    "squareplus", "x, b=4.0", _squareplus, domain=[(-3, 3), (1, 5)],
-    doc="(x + sqrt(x**2 + b))/2, a smooth relu.", example=("squareplus(0.0)", 1.0),
+    "squareplus", "x, b=4.0", _squareplus, domain=[(-3, 3), (1, 5)], doc="(x + sqrt(x**2 + b))/2, a smooth relu.",
+    example=("squareplus(0.0)", 1.0),
 )  # fmt: skip
 
 
@@ -194,17 +158,17 @@ squareplus = composite(
 
 
 def _gelu_array(np: Any, x: Any) -> Any:
-    from . import special_values
+    from . import special_arrays
 
-    return x * special_values.ndtr(x)
+    return x * special_arrays.ndtr(x)
+
+
+_ndtr_of_float = number_by("ndtr")
 
 
 gelu_exact = elementwise(
-    "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)],
-    scalar=lambda x: x * special_scalar.ndtr(x), array=_gelu_array,
-    kernel="({0} * ndtr({0}))", library="scipy",
-    dtype="float",
-    accepts="bif", domain=[(-3, 3)],
+    "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)], scalar=lambda x: x * _ndtr_of_float(x),
+    array=_gelu_array, kernel="({0} * ndtr({0}))", library="scipy", dtype="float", accepts="bif", domain=[(-3, 3)],
     internal=True, doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
 )  # fmt: skip
 
@@ -226,17 +190,12 @@ gelu = composite(
 )  # fmt: skip
 gelu_jax = composite(
     "gelu_tanh", "x | approximate=True", lambda x, approximate=True: _gelu(x, approximate), aliases="jax.nn.gelu",
-    domain=[(-3, 3)],
-    doc="gelu with JAX's default, the approximation by tanh.", example=("gelu_tanh(0.0)", 0.0),
+    domain=[(-3, 3)], doc="gelu with JAX's default, the approximation by tanh.", example=("gelu_tanh(0.0)", 0.0),
 )  # fmt: skip
 quick_gelu = composite(
-    "quick_gelu",
-    "x",
-    lambda x: x * sigmoid(multiply(1.702, x)),
-    domain=[(-3, 3)],
-    doc="x*sigmoid(1.702*x).",
+    "quick_gelu", "x", lambda x: x * sigmoid(multiply(1.702, x)), domain=[(-3, 3)], doc="x*sigmoid(1.702*x).",
     example=("quick_gelu(0.0)", 0.0),
-)
+)  # fmt: skip
 
 
 # --- softmax --------------------------------------------------------------------------------------------------------
@@ -294,17 +253,16 @@ def _log_softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
 
 
 ROWS_OF_LOGITS = cases(
-    (([[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],), {"axis": 1}), (([[0.5, 3.0], [2.1, 0.3]],), {"axis": 0})
-)
+    (([[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],), {"axis": 1}), (([[0.5, 3.0], [2.1, 0.3]],), {"axis": 0}),
+)  # fmt: skip
 
 softmax = rule(
-    "softmax", "x | axis=-1", _softmax_pullback, kernel=lambda k, x, axis: k.softmax(x, axis),
-    array=_softmax, dtype="float", accepts="bif", domain=ROWS_OF_LOGITS,
-    depends="lines", doc="exp(x) divided by its sum along an axis, without overflow.", example=("softmax([0.0, 0.0])", [0.5, 0.5]),
+    "softmax", "x | axis=-1", _softmax_pullback, kernel=lambda k, x, axis: k.softmax(x, axis), array=_softmax, dtype="float",
+    accepts="bif", domain=ROWS_OF_LOGITS, depends="lines", doc="exp(x) divided by its sum along an axis, without overflow.",
+    example=("softmax([0.0, 0.0])", [0.5, 0.5]),
 )  # fmt: skip
 log_softmax = rule(
-    "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis),
-    array=_log_softmax, dtype="float", accepts="bif", domain=ROWS_OF_LOGITS,
-    replaces="log(softmax(x)); log(softmax(x)[i])",
-    depends="lines", doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
+    "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis), array=_log_softmax,
+    dtype="float", accepts="bif", domain=ROWS_OF_LOGITS, depends="lines", replaces="log(softmax(x)); log(softmax(x)[i])",
+    doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
 )  # fmt: skip

@@ -50,12 +50,7 @@ def strong_product(np: Any, g: Any, p: Any, both: bool = False) -> Any:
 
     if g.dtype.kind != "c" or p.dtype.kind != "c":
         return of_real(np, times, g, p)
-    found = np.multiply(g, p)
-    if np.isfinite(found).all():
-        return found
-    re = times(g.real, p.real) - times(g.imag, p.imag)
-    im = times(g.real, p.imag) + times(g.imag, p.real)
-    return of_parts(np, re, im, found.dtype)
+    return by_parts(np, times, g, p, np.multiply)
 
 
 def power(np: Any, a: Any, b: Any) -> Any:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, composite, elementwise
-from . import sides
+from . import kernel_functions as floats
+from . import sides, special_quotients
 from .arithmetic import (
     INF,
     NAN,
@@ -33,20 +34,25 @@ LN2 = math.log(2.0)
 LN10 = math.log(10.0)
 
 
+def by_math(name: str, known: str = "") -> dict[str, Any]:
+    """The evaluation of a function that `math`, where it may be `known` by another name, and NumPy have."""
+    known = known or name
+    return {
+        "scalar": getattr(math, known),
+        "array": lambda np, x: getattr(np, name)(x),
+        "kernel": f"math.{known}({{0}})",
+        "dtype": "float",
+    }
+
+
 # --- exponentials and logarithms ------------------------------------------------------------------------------------
 
 exp = elementwise(
-    "exp", "x", [lambda y, x: y],
-    scalar=math.exp, array=lambda np, x: np.exp(x), dtype="float", domain=[(-5, 5)],
-    kernel="math.exp({0})",
-    doc="The exponential e**x.", example=("exp(0)", 1.0),
+    "exp", "x", [lambda y, x: y], **by_math("exp"), domain=[(-5, 5)], doc="The exponential e**x.", example=("exp(0)", 1.0),
     formula="e**x",
 )  # fmt: skip
 exp2 = elementwise(
-    "exp2", "x", [lambda y, x: y * LN2],
-    scalar=math.exp2, array=lambda np, x: np.exp2(x), dtype="float", domain=[(-5, 5)],
-    kernel="math.exp2({0})",
-    doc="2**x.", example=("exp2(3)", 8.0),
+    "exp2", "x", [lambda y, x: y * LN2], **by_math("exp2"), domain=[(-5, 5)], doc="2**x.", example=("exp2(3)", 8.0),
     formula="2**x",
 )  # fmt: skip
 
@@ -61,11 +67,8 @@ def _expm1(np: Any, x: Any) -> Any:
 
 
 expm1 = elementwise(
-    "expm1", "x", [lambda y, x: exp(x)],
-    scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
-    kernel="math.expm1({0})",
-    replaces="exp(x) - 1",
-    doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
+    "expm1", "x", [lambda y, x: exp(x)], scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
+    kernel="math.expm1({0})", replaces="exp(x) - 1", doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
 )  # fmt: skip
 
 
@@ -80,29 +83,21 @@ def _log_singular(message: str, end: float = 0.0) -> list[Singular]:
 
 
 log = elementwise(
-    "log", "x", [lambda y, x: divide(1.0, x)],
-    scalar=math.log, array=lambda np, x: np.log(x), dtype="float", aliases="ln", domain=[(0.1, 10)],
-    kernel="math.log({0})",
+    "log", "x", [lambda y, x: divide(1.0, x)], **by_math("log"), aliases="ln", domain=[(0.1, 10)],
     singular=_log_singular("log"), distance=sides.from_zero, doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
 log_to_base = composite(
-    "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), domain=[(0.1, 10), (2, 5)],
-    internal=True, doc="The logarithm to a base: log(x, base).", example=("log_to_base(8.0, 2.0)", 3.0),
+    "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), domain=[(0.1, 10), (2, 5)], internal=True,
+    doc="The logarithm to a base: log(x, base).", example=("log_to_base(8.0, 2.0)", 3.0),
 )  # fmt: skip
 log.longer = log_to_base
 log2 = elementwise(
-    "log2", "x", [lambda y, x: divide(1.0 / LN2, x)],
-    scalar=math.log2, array=lambda np, x: np.log2(x), dtype="float", domain=[(0.1, 10)],
-    kernel="math.log2({0})",
-    singular=_log_singular("log2"), distance=sides.from_zero, doc="The logarithm to base 2.", example=("log2(8)", 3.0),
-    formula="log(x)/log(2)",
+    "log2", "x", [lambda y, x: divide(1.0 / LN2, x)], **by_math("log2"), domain=[(0.1, 10)], singular=_log_singular("log2"),
+    distance=sides.from_zero, doc="The logarithm to base 2.", example=("log2(8)", 3.0), formula="log(x)/log(2)",
 )  # fmt: skip
 log10 = elementwise(
-    "log10", "x", [lambda y, x: divide(1.0 / LN10, x)],
-    scalar=math.log10, array=lambda np, x: np.log10(x), dtype="float", domain=[(0.1, 10)],
-    kernel="math.log10({0})",
-    singular=_log_singular("log10"), distance=sides.from_zero, doc="The logarithm to base 10.", example=("log10(1000)", 3.0),
-    formula="log(x)/log(10)",
+    "log10", "x", [lambda y, x: divide(1.0 / LN10, x)], **by_math("log10"), domain=[(0.1, 10)], singular=_log_singular("log10"),
+    distance=sides.from_zero, doc="The logarithm to base 10.", example=("log10(1000)", 3.0), formula="log(x)/log(10)",
 )  # fmt: skip
 
 
@@ -118,11 +113,9 @@ def _log1p(np: Any, x: Any) -> Any:
 
 
 log1p = elementwise(
-    "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)],
-    scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
-    kernel="math.log1p({0})",
-    singular=_log_singular("log1p", -1.0), replaces="log(1 + x)",
-    distance=lambda x: 1 + x, doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
+    "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)], scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
+    kernel="math.log1p({0})", singular=_log_singular("log1p", -1.0), replaces="log(1 + x)", distance=lambda x: 1 + x,
+    doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
 )  # fmt: skip
 
 
@@ -134,33 +127,26 @@ def _square(np: Any, x: Any) -> Any:
 
 
 square = elementwise(
-    "square", "x", [lambda y, x: x * 2],
-    scalar=lambda x: x * x, array=_square, dtype="arithmetic", domain=[(-10, 10)],
-    kernel="({0} * {0})",
-    integer="({0} * {0})", refused="abs({0}) > 2147483648", largest=lambda sizes, n: sizes[0] * sizes[0],
+    "square", "x", [lambda y, x: x * 2], scalar=lambda x: x * x, array=_square, dtype="arithmetic", domain=[(-10, 10)],
+    kernel="({0} * {0})", integer="({0} * {0})", refused="abs({0}) > 2147483648", largest=lambda sizes, n: sizes[0] * sizes[0],
     doc="x squared.", example=("square(3)", 9),
 )  # fmt: skip
 sqrt = elementwise(
-    "sqrt", "x", [lambda y, x: divide(0.5, y)],
-    scalar=math.sqrt, array=lambda np, x: np.sqrt(x), dtype="float", domain=[(0.1, 10)],
-    kernel="math.sqrt({0})",
-    singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
-    distance=sides.from_zero, doc="The square root.", example=("sqrt(9)", 3.0),
-    formula="x**(1/2)",
+    "sqrt", "x", [lambda y, x: divide(0.5, y)], **by_math("sqrt"), domain=[(0.1, 10)],
+    singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))], distance=sides.from_zero,
+    doc="The square root.", example=("sqrt(9)", 3.0), formula="x**(1/2)",
 )  # fmt: skip
 rsqrt = elementwise(
-    "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)],
-    scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x), dtype="float", domain=[(0.1, 10)],
-    kernel="(1.0 / math.sqrt({0}))",
+    "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)], scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x),
+    dtype="float", domain=[(0.1, 10)], kernel="(1.0 / math.sqrt({0}))",
     singular=[Singular(lambda x: x == 0, "rsqrt has an infinite derivative at 0", **everywhere(-INF))],
     distance=sides.from_zero, doc="One over the square root.", example=("rsqrt(4)", 0.5),
 )  # fmt: skip
 cbrt = elementwise(
-    "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))],
-    scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float", accepts="bif", domain=[(0.1, 10)],
-    kernel="np.cbrt({0})",
-    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
-    distance=sides.from_zero, doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
+    "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))], scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float",
+    accepts="bif", domain=[(0.1, 10)], kernel="np.cbrt({0})",
+    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))], distance=sides.from_zero,
+    doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
 
 
@@ -170,28 +156,20 @@ def _reciprocal(np: Any, x: Any) -> Any:
 
 
 reciprocal = elementwise(
-    "reciprocal", "x", [lambda y, x: -(y * y)],
-    scalar=lambda x: 1.0 / x, array=_reciprocal, dtype="float",
-    kernel="(1.0 / {0})",
-    domain=[(0.5, 10)],
+    "reciprocal", "x", [lambda y, x: -(y * y)], scalar=lambda x: 1.0 / x, array=_reciprocal, dtype="float",
+    kernel="(1.0 / {0})", domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
     distance=sides.from_zero, doc="One over x.", example=("reciprocal(4)", 0.25),
 )  # fmt: skip
 squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
     scalar=lambda a, b: (a - b) * (a - b), array=lambda np, a, b: np.square(np.subtract(a, b)), dtype="arithmetic",
-    accepts="bif", domain=[(-10, 10), (-10, 10)],
-    kernel="(({0} - {1}) * ({0} - {1}))",
-    doc="The square of a - b.", example=("squared_difference(5, 3)", 4),
+    accepts="bif", domain=[(-10, 10), (-10, 10)], kernel="(({0} - {1}) * ({0} - {1}))", doc="The square of a - b.",
+    example=("squared_difference(5, 3)", 4),
 )  # fmt: skip
 
 
 # --- the hyperbolic secant: the slope of sigmoid and tanh -----------------------------------------------------------
-
-
-def _sech_scalar(x: float) -> float:
-    decay = math.exp(-abs(x))
-    return 2.0 * decay / (1.0 + decay * decay)
 
 
 def _sech(np: Any, x: Any) -> Any:
@@ -202,25 +180,16 @@ def _sech(np: Any, x: Any) -> Any:
 
 
 sech = elementwise(
-    "sech", "x", [lambda y, x: -(y * tanh(x))],
-    scalar=_sech_scalar, array=_sech, dtype="float", domain=[(-3, 3)],
-    kernel="(1.0 / math.cosh({0}))",
-    doc="The hyperbolic secant, 1/cosh(x).", example=("sech(0)", 1.0),
+    "sech", "x", [lambda y, x: -(y * tanh(x))], scalar=lambda x: 1.0 / math.cosh(x), array=_sech, dtype="float", domain=[(-3, 3)],
+    kernel="(1.0 / math.cosh({0}))", doc="The hyperbolic secant, 1/cosh(x).", example=("sech(0)", 1.0),
 )  # fmt: skip
 tanh = elementwise(
-    "tanh", "x", [lambda y, x: square(sech(x))],
-    scalar=math.tanh, array=lambda np, x: np.tanh(x), dtype="float", domain=[(-3, 3)],
-    kernel="math.tanh({0})",
-    doc="The hyperbolic tangent.", example=("tanh(0)", 0.0),
+    "tanh", "x", [lambda y, x: square(sech(x))], **by_math("tanh"), domain=[(-3, 3)], doc="The hyperbolic tangent.",
+    example=("tanh(0)", 0.0),
 )  # fmt: skip
 
 
 # --- sigmoid and its relatives --------------------------------------------------------------------------------------
-
-
-def sigmoid_of_float(x: float) -> float:
-    decay = math.exp(-abs(x))
-    return 1.0 / (1.0 + decay) if x >= 0.0 else decay / (1.0 + decay)
 
 
 def sigmoid_of_array(np: Any, x: Any) -> Any:
@@ -231,34 +200,25 @@ def sigmoid_of_array(np: Any, x: Any) -> Any:
 
 
 sigmoid = elementwise(
-    "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))],
-    scalar=sigmoid_of_float, array=sigmoid_of_array, dtype="float", aliases="expit logistic", domain=[(-5, 5)],
-    kernel="_sigmoid({0})",
-    replaces="1/(1 + exp(-x)); exp(x)/(1 + exp(x))",
-    doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
+    "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))], scalar=floats._sigmoid, array=sigmoid_of_array,
+    dtype="float", aliases="expit logistic", domain=[(-5, 5)], kernel="_sigmoid({0})",
+    replaces="1/(1 + exp(-x)); exp(x)/(1 + exp(x))", doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
     formula="1/(1 + exp(-x))",
 )  # fmt: skip
 softplus = elementwise(
-    "softplus", "x", [lambda y, x: sigmoid(x)],
-    scalar=lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))),
-    array=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
-    kernel="_softplus({0})",
-    domain=[(-5, 5)], doc="log(1 + exp(x)), without overflow.", example=("softplus(1000)", 1000.0),
-    formula="log1p(exp(x))",
+    "softplus", "x", [lambda y, x: sigmoid(x)], scalar=floats._softplus,
+    array=lambda np, x: np.maximum(x, 0) + np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif", kernel="_softplus({0})",
+    domain=[(-5, 5)], doc="log(1 + exp(x)), without overflow.", example=("softplus(1000)", 1000.0), formula="log1p(exp(x))",
 )  # fmt: skip
 log_sigmoid = elementwise(
-    "log_sigmoid", "x", [lambda y, x: sigmoid(-x)],
-    scalar=lambda x: min(x, 0.0) - math.log1p(math.exp(-abs(x))),
+    "log_sigmoid", "x", [lambda y, x: sigmoid(-x)], scalar=lambda x: -floats._softplus(-x),
     array=lambda np, x: np.minimum(x, 0) - np.log1p(np.exp(-np.abs(x))), dtype="float", accepts="bif",
-    aliases="log_expit logsigmoid", domain=[(-5, 5)],
-    kernel="(-_softplus(-{0}))",
-    doc="log(sigmoid(x)), without underflow.", example=("log_sigmoid(-1000)", -1000.0),
-    formula="-log1p(exp(-x))",
+    aliases="log_expit logsigmoid", domain=[(-5, 5)], kernel="(-_softplus(-{0}))", doc="log(sigmoid(x)), without underflow.",
+    example=("log_sigmoid(-1000)", -1000.0), formula="-log1p(exp(-x))",
 )  # fmt: skip
 bernoulli_variance = elementwise(
-    "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p],
-    scalar=lambda p: p * (1.0 - p), array=lambda np, p: array_product(np, p, 1 - p), dtype="float", domain=[(0.1, 0.9)],
-    kernel="({0} * (1.0 - {0}))",
+    "bernoulli_variance", "p", [lambda y, p: 1.0 - 2.0 * p], scalar=lambda p: p * (1.0 - p),
+    array=lambda np, p: array_product(np, p, 1 - p), dtype="float", domain=[(0.1, 0.9)], kernel="({0} * (1.0 - {0}))",
     internal=True, doc="p*(1 - p), the variance of a Bernoulli variable; its derivative 1 - 2*p does not cancel.",
     example=("bernoulli_variance(0.5)", 0.25),
 )  # fmt: skip
@@ -275,60 +235,39 @@ def _logit(np: Any, p: Any) -> Any:
 
 
 logit = elementwise(
-    "logit", "p", [lambda y, p: divide(1.0, bernoulli_variance(p))],
-    scalar=_logit_scalar, array=_logit, dtype="float", accepts="bif", domain=[(0.1, 0.9)],
+    "logit", "p", [lambda y, p: divide(1.0, bernoulli_variance(p))], scalar=_logit_scalar, array=_logit, dtype="float",
+    accepts="bif", domain=[(0.1, 0.9)],
     kernel="(2.0 * math.atanh(2.0 * {0} - 1.0) if 0.25 <= {0} <= 0.75 else math.log({0}) - math.log1p(-{0}))",
     singular=[
         Singular(lambda p: (p == 0) | (p == 1), "logit has an infinite derivative at 0 and 1", **everywhere(INF)),
-        Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN,
-        subgradients="no value"),
+        Singular(lambda p: (p < 0) | (p > 1), "logit is not defined outside [0, 1]", adiff=NAN, subgradients="no value"),
     ],
-    doc="The inverse of sigmoid: log(p/(1 - p)).", example=("logit(0.5)", 0.0),
-    formula="log(p/(1 - p))",
+    doc="The inverse of sigmoid: log(p/(1 - p)).", example=("logit(0.5)", 0.0), formula="log(p/(1 - p))",
 )  # fmt: skip
-
-
-def _logaddexp_scalar(a: float, b: float) -> float:
-    if a == b:
-        return a + LN2
-    return max(a, b) + math.log1p(math.exp(-abs(a - b))) if a == a and b == b else a + b
-
-
-def _logaddexp2_scalar(a: float, b: float) -> float:
-    if a == b:
-        return a + 1.0
-    return max(a, b) + math.log1p(math.exp2(-abs(a - b))) / LN2 if a == a and b == b else a + b
 
 
 def _equal_infinities(a: Any, b: Any) -> Any:
     return (a == b) & ((a == INF) | (a == -INF))
 
 
-def _logaddexp_singular() -> list[Singular]:
-    message = "logaddexp of two equal infinities weighs them as it likes"
-
-    def chosen(a: Any, b: Any) -> Any:
-        return choose(a > 0.0, 0.5, 0.0)
-
-    return [
-        Singular(_equal_infinities, message, adiff=chosen, subgradients="[0, 1]", input=0),
-        Singular(_equal_infinities, message, adiff=chosen, subgradients="[0, 1]", input=1),
-    ]
-
-
+LOGADDEXP_SINGULAR = [
+    Singular(
+        _equal_infinities, "logaddexp of two equal infinities weighs them as it likes",
+        adiff=lambda a, b: choose(a > 0.0, 0.5, 0.0), subgradients="[0, 1]", input=i,
+    )
+    for i in (0, 1)
+]  # fmt: skip
 logaddexp = elementwise(
-    "logaddexp", "a, b", [lambda y, a, b: sigmoid(a - b), lambda y, a, b: sigmoid(b - a)],
-    scalar=_logaddexp_scalar, array=lambda np, a, b: np.logaddexp(a, b), dtype="float", accepts="bif",
-    kernel="_logaddexp({0}, {1})",
-    domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
-    doc="log(exp(a) + exp(b)), without overflow.", example=("logaddexp(1000, 0)", 1000.0),
-    formula="log(exp(a) + exp(b))",
+    "logaddexp", "a, b", [lambda y, a, b: sigmoid(a - b), lambda y, a, b: sigmoid(b - a)], scalar=floats._logaddexp,
+    array=lambda np, a, b: np.logaddexp(a, b), dtype="float", accepts="bif", kernel="_logaddexp({0}, {1})",
+    domain=[(-5, 5), (-5, 5)], singular=LOGADDEXP_SINGULAR, doc="log(exp(a) + exp(b)), without overflow.",
+    example=("logaddexp(1000, 0)", 1000.0), formula="log(exp(a) + exp(b))",
 )  # fmt: skip
 logaddexp2 = elementwise(
     "logaddexp2", "a, b", [lambda y, a, b: sigmoid((a - b) * LN2), lambda y, a, b: sigmoid((b - a) * LN2)],
-    scalar=_logaddexp2_scalar, array=lambda np, a, b: np.logaddexp2(a, b), dtype="float", accepts="bif",
-    domain=[(-5, 5), (-5, 5)], singular=_logaddexp_singular(),
-    doc="log2(2**a + 2**b), without overflow.", example=("logaddexp2(3, 3)", 4.0),
+    array=lambda np, a, b: np.logaddexp2(a, b), dtype="float", accepts="bif",
+    domain=[(-5, 5), (-5, 5)], singular=LOGADDEXP_SINGULAR, doc="log2(2**a + 2**b), without overflow.",
+    example=("logaddexp2(3, 3)", 4.0),
 )  # fmt: skip
 
 
@@ -361,41 +300,31 @@ xlogy = elementwise(
     "xlogy", "x, y", [lambda z, x, y: log(y), lambda z, x, y: divide(x, y)],
     scalar=lambda x, y: x * math.log(y) if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, array_product(np, x, np.log(y))), dtype="float",
-    kernel="({0} * math.log({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
-    domain=[(-3, 3), (0.1, 5)], singular=_xlog_singular(0.0, "xlogy"),
-    doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
+    kernel="({0} * math.log({1}) if {0} != 0.0 or {1} != {1} else 0.0)", domain=[(-3, 3), (0.1, 5)],
+    singular=_xlog_singular(0.0, "xlogy"), doc="x*log(y), and 0 where x is 0.", example=("xlogy(0, 0)", 0.0),
     formula="x*log(y)",
 )  # fmt: skip
 xlog1py = elementwise(
     "xlog1py", "x, y", [lambda z, x, y: log1p(y), lambda z, x, y: divide(x, 1.0 + y)],
     scalar=lambda x, y: x * math.log1p(y) if x or y != y else 0.0,
     array=lambda np, x, y: _where_zero(np, x, y, array_product(np, x, _log1p(np, y))), dtype="float",
-    kernel="({0} * math.log1p({1}) if {0} != 0.0 or {1} != {1} else 0.0)",
-    domain=[(-3, 3), (-0.9, 5)], singular=_xlog_singular(-1.0, "xlog1py"),
-    doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
+    kernel="({0} * math.log1p({1}) if {0} != 0.0 or {1} != {1} else 0.0)", domain=[(-3, 3), (-0.9, 5)],
+    singular=_xlog_singular(-1.0, "xlog1py"), doc="x*log1p(y), and 0 where x is 0.", example=("xlog1py(0, -1)", 0.0),
     formula="x*log1p(y)",
 )  # fmt: skip
 xdivy = elementwise(
-    "xdivy", "x, y",
-    [lambda z, x, y: divide(1.0, y), lambda z, x, y: -xdivy(z, y)],
-    scalar=lambda x, y: x / y if x or y != y else 0.0,
-    array=lambda np, x, y: _where_zero(np, x, y, np.divide(x, y)), dtype="float", domain=[(-3, 3), (0.5, 5)],
-    kernel="({0} / {1} if {0} != 0.0 or {1} != {1} else 0.0)",
+    "xdivy", "x, y", [lambda z, x, y: divide(1.0, y), lambda z, x, y: -xdivy(z, y)],
+    scalar=lambda x, y: x / y if x or y != y else 0.0, array=lambda np, x, y: _where_zero(np, x, y, np.divide(x, y)),
+    dtype="float", domain=[(-3, 3), (0.5, 5)], kernel="({0} / {1} if {0} != 0.0 or {1} != {1} else 0.0)",
     singular=[
         Singular(
             lambda x, y: y == 0, "division by zero: the derivative is infinite or undefined",
             tensorflow=lambda x, y: choose(equal(x, 0), 0.0, divide(1.0, y)),
         ),
-        Singular(lambda x, y: (y == 0) & (x != 0), "division by zero: the derivative is infinite or undefined",
-        input=1),
+        Singular(lambda x, y: (y == 0) & (x != 0), "division by zero: the derivative is infinite or undefined", input=1),
     ],
-    doc="x/y, and 0 where x is 0.", example=("xdivy(0, 0)", 0.0),
-    formula="x/y",
+    doc="x/y, and 0 where x is 0.", example=("xdivy(0, 0)", 0.0), formula="x/y",
 )  # fmt: skip
-
-
-def _no_nan(np: Any, a: Any, b: Any, result: Any) -> Any:
-    return np.where(np.equal(b, 0), 0, result)
 
 
 def _unless_zero(b: Any, a: Any) -> Any:
@@ -404,18 +333,12 @@ def _unless_zero(b: Any, a: Any) -> Any:
 
 
 divide_no_nan = elementwise(
-    "divide_no_nan", "a, b",
-    [lambda y, a, b: divide_no_nan(1.0, b), lambda y, a, b: divide_no_nan(-y, b)],
-    scalar=lambda a, b: a / b if b else 0.0, array=lambda np, a, b: _no_nan(np, a, b, np.divide(a, b)), dtype="float",
-    aliases="div_no_nan", domain=[(-10, 10), (0.5, 10)],
-    kernel="({0} / {1} if {1} != 0.0 else 0.0)",
+    "divide_no_nan", "a, b", [lambda y, a, b: divide_no_nan(1.0, b), lambda y, a, b: divide_no_nan(-y, b)],
+    scalar=lambda a, b: a / b if b else 0.0, array=lambda np, a, b: np.where(np.equal(b, 0), 0, np.divide(a, b)), dtype="float",
+    aliases="div_no_nan", domain=[(-10, 10), (0.5, 10)], kernel="({0} / {1} if {1} != 0.0 else 0.0)",
     singular=[
-        Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0),
-        subgradients="{0}"),
-        Singular(
-            lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}",
-            input=1,
-        ),
+        Singular(lambda a, b: b == 0, "divide_no_nan is 0 by definition where b is 0", **everywhere(0.0), subgradients="{0}", input=i)
+        for i in (0, 1)
     ],
     doc="a/b, and 0 where b is 0.", example=("divide_no_nan(3, 0)", 0.0),
 )  # fmt: skip
@@ -423,19 +346,15 @@ multiply_no_nan = elementwise(
     "multiply_no_nan", "a, b", [lambda y, a, b: b, lambda y, a, b: _unless_zero(b, a)],
     # Of integers an integer, also where it is 0; a float's 0 has no sign.
     scalar=lambda a, b: a * b if b or float not in (a.__class__, b.__class__) else 0.0,
-    array=lambda np, a, b: _no_nan(np, a, b, array_product(np, a, b)),
-    kernel="({0} * {1} if {1} != 0.0 else 0.0)",
-    dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
-    doc="a*b, and 0 where b is 0 even if a is infinite or nan.", example=("multiply_no_nan(inf, 0)", 0.0),
+    array=lambda np, a, b: np.where(np.equal(b, 0), 0, array_product(np, a, b)), kernel="({0} * {1} if {1} != 0.0 else 0.0)",
+    dtype="arithmetic", domain=[(-10, 10), (-10, 10)], doc="a*b, and 0 where b is 0 even if a is infinite or nan.",
+    example=("multiply_no_nan(inf, 0)", 0.0),
 )  # fmt: skip
 reciprocal_no_nan = elementwise(
-    "reciprocal_no_nan", "x", [lambda y, x: -(y * y)],
-    scalar=lambda x: 1.0 / x if x else 0.0, array=lambda np, x: _no_nan(np, 1, x, np.divide(1, x)), dtype="float",
-    kernel="(1.0 / {0} if {0} != 0.0 else 0.0)",
+    "reciprocal_no_nan", "x", [lambda y, x: -(y * y)], scalar=lambda x: 1.0 / x if x else 0.0,
+    array=lambda np, x: np.where(np.equal(x, 0), 0, np.divide(1, x)), dtype="float", kernel="(1.0 / {0} if {0} != 0.0 else 0.0)",
     domain=[(0.5, 10)],
-    singular=[
-        Singular(lambda x: x == 0, "reciprocal_no_nan is 0 by definition at 0", **everywhere(0.0), subgradients="{0}")
-    ],
+    singular=[Singular(lambda x: x == 0, "reciprocal_no_nan is 0 by definition at 0", **everywhere(0.0), subgradients="{0}")],
     doc="1/x, and 0 where x is 0.", example=("reciprocal_no_nan(0)", 0.0),
 )  # fmt: skip
 
@@ -443,47 +362,31 @@ reciprocal_no_nan = elementwise(
 # --- the length of a vector -----------------------------------------------------------------------------------------
 
 
-def _direction_scalar(a: float, b: float) -> float:
-    return a / math.hypot(a, b)
-
-
 direction = elementwise(
     "direction", "a, b",
-    [
-        lambda y, a, b: divide(square(direction(b, a)), hypot(a, b)),
-        lambda y, a, b: divide(-(y * direction(b, a)), hypot(a, b)),
-    ],
-    scalar=_direction_scalar, array=lambda np, a, b: np.divide(a, np.hypot(a, b)), dtype="float", accepts="bif",
-    kernel="({0} / math.hypot({0}, {1}))",
-    domain=[(-5, 5), (0.5, 5)],
-    internal=True, doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
+    [lambda y, a, b: divide(square(direction(b, a)), hypot(a, b)), lambda y, a, b: divide(-(y * direction(b, a)), hypot(a, b))],
+    scalar=lambda a, b: a / math.hypot(a, b), array=lambda np, a, b: np.divide(a, np.hypot(a, b)), dtype="float", accepts="bif",
+    kernel="({0} / math.hypot({0}, {1}))", domain=[(-5, 5), (0.5, 5)], internal=True,
+    doc="a/hypot(a, b): the cosine of the angle between (a, b) and the first axis; its derivative does not cancel.",
     example=("direction(3, 4)", 0.6),
 )  # fmt: skip
 hypot = elementwise(
-    "hypot", "a, b", [lambda y, a, b: direction(a, b), lambda y, a, b: direction(b, a)],
-    scalar=math.hypot, array=lambda np, a, b: np.hypot(a, b), dtype="float", accepts="bif",
-    kernel="math.hypot({0}, {1})",
+    "hypot", "a, b", [lambda y, a, b: direction(a, b), lambda y, a, b: direction(b, a)], scalar=math.hypot,
+    array=lambda np, a, b: np.hypot(a, b), dtype="float", accepts="bif", kernel="math.hypot({0}, {1})",
     domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(
-            lambda a, b: (a == 0) & (b == 0), "hypot is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN,
-            jax=0.5,
+            lambda a, b: (a == 0) & (b == 0), "hypot is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN, jax=0.5,
             torch=NAN, subgradients="the unit disc", input=i,
         )
         for i in (0, 1)
     ],
-    distance=sides.from_origin, analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.", example=("hypot(3, 4)", 5.0),
-    formula="sqrt(a**2 + b**2)",
+    distance=sides.from_origin, analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
+    example=("hypot(3, 4)", 5.0), formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
 
 
 # --- sinc -----------------------------------------------------------------------------------------------------------
-
-
-def _sinc_scalar(x: float) -> float:
-    if x == 0.0:
-        return 1.0
-    return _sine_and_cosine_of_turns(x)[0] / (math.pi * x)
 
 
 def _sinc(np: Any, x: Any) -> Any:
@@ -495,56 +398,10 @@ def _sinc(np: Any, x: Any) -> Any:
     return np.where(np.equal(x, 0), 1, np.sin(np.pi * turn) / (np.pi * np.where(np.equal(x, 0), 1, x)))
 
 
-def _sinc_derivative_scalar(x: float, order: int) -> float:
-    """The derivative of sinc: for f(t) = sin(t)/t, t f^(n) + n f^(n-1) = sin^(n)(t); Taylor's series for small t."""
-    t = math.pi * abs(x)
-    sign = -1.0 if x < 0.0 and order % 2 else 1.0
-    if t < max(2.0, order):
-        total, k = 0.0, order + order % 2
-        power = t ** (k - order) / math.factorial(k - order)
-        while abs(power) > 1e-17 * abs(total):
-            total += (power if k % 4 == 0 else -power) / (k + 1)
-            k += 2
-            power *= t * t / ((k - order) * (k - order - 1))
-        return sign * math.pi**order * total
-    sine, cosine = _sine_and_cosine_of_turns(abs(x))
-    waves = (sine, cosine, -sine, -cosine)
-    value = sine / t
-    for n in range(1, order + 1):
-        value = (waves[n % 4] - n * value) / t
-    return sign * math.pi**order * value
-
-
-def _sine_and_cosine_of_turns(x: float) -> tuple[float, float]:
-    """sin(pi*x) and cos(pi*x), with x reduced exactly."""
-    turn = math.remainder(x, 2.0)
-    if abs(turn) <= 0.5:
-        return math.sin(math.pi * turn), math.cos(math.pi * turn)
-    turn = math.copysign(1.0, turn) - turn
-    return math.sin(math.pi * turn), -math.cos(math.pi * turn)
-
-
 def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
-    x = np.asarray(x)
-    t = np.pi * np.abs(x)
-    small = t < max(2.0, order)
-    near, far = np.where(small, t, 0.0), np.where(small, 1.0, t)
-    first = order + order % 2
-    power = near ** (first - order) / math.factorial(first - order)
-    series = 0.0
-    for k in range(first, first + 40 + 2 * order, 2):
-        series = series + (power if k % 4 == 0 else -power) / (k + 1)
-        power = power * (near * near / ((k + 2 - order) * (k + 1 - order)))
-    turn = np.abs(x) - 2 * np.rint(np.abs(x) / 2)
-    folded = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
-    sine = np.sin(np.pi * folded)
-    cosine = np.where(np.abs(turn) > 0.5, -1, 1) * np.cos(np.pi * folded)
-    waves = (sine, cosine, -sine, -cosine)
-    value = sine / far
-    for n in range(1, order + 1):
-        value = (waves[n % 4] - n * value) / far
-    sign = np.where((x < 0) & (order % 2 == 1), -1, 1)
-    return np.where(np.isinf(x), 0, sign * math.pi**order * np.where(small, series, value))
+    from .pointwise import over
+
+    return over("sinc_derivative", x, order=order)
 
 
 def _sinc_slope(y: Any, x: Any) -> Any:
@@ -557,12 +414,11 @@ def _sinc_slope(y: Any, x: Any) -> Any:
 
 sinc_derivative = elementwise(
     "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
-    kernel="sinc_derivative({0}, {order})",
-    scalar=_sinc_derivative_scalar, array=_sinc_derivative, dtype="float", accepts="bif", domain=[(-3, 3)],
-    internal=True, doc="The derivative of sinc of a given order, by series near 0.", example=("sinc_derivative(0)", 0.0),
+    kernel="sinc_derivative({0}, {order})", scalar=special_quotients.sinc_derivative, array=_sinc_derivative, dtype="float",
+    accepts="bif", domain=[(-3, 3)], internal=True, doc="The derivative of sinc of a given order, by series near 0.",
+    example=("sinc_derivative(0)", 0.0),
 )  # fmt: skip
 sinc = elementwise(
-    "sinc", "x", [_sinc_slope],
-    kernel="sinc({0})", scalar=_sinc_scalar, array=_sinc, dtype="float", domain=[(-3, 3)],
+    "sinc", "x", [_sinc_slope], kernel="sinc({0})", scalar=special_quotients.sinc, array=_sinc, dtype="float", domain=[(-3, 3)],
     doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip

@@ -6,6 +6,7 @@ The functions of `math` and `np` in them are LLVM's and C's (numba_types.py).
 from __future__ import annotations
 
 import math
+from importlib import import_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +77,19 @@ def _log_cosh(x: float) -> float:
     return size - math.log(2.0) + math.log1p(math.exp(-2.0 * size))
 
 
+def _shrink_series(x: float) -> float:
+    """x cosh(x) - sinh(x), the sum of 2k/(2k + 1)! x**(2k + 1), k = 1, 2, ...: no term cancels another, as x and tanh(x) do."""
+    term, total = x * x * x / 6.0, 0.0 * x
+    for k in range(1, 10):
+        total += 2.0 * k * term
+        term *= x * x / ((2.0 * k + 2.0) * (2.0 * k + 3.0))
+    return total
+
+
+def _tanh_shrink(x: float) -> float:
+    return _shrink_series(x) / math.cosh(x) if abs(x) < 1.0 else x - math.tanh(x)
+
+
 def _sigmoid(x: float) -> float:
     decay = math.exp(-abs(x))
     return 1.0 / (1.0 + decay) if x >= 0.0 else decay / (1.0 + decay)
@@ -112,17 +126,15 @@ def _is_close_symmetric(a: float, b: float, rel_tol: float, abs_tol: float) -> b
 def helper(name: str) -> Any:
     """The function, or constant, that a kernel may call by a name; None where there is none. Functions that are not here are
     those of ops/special_*.py, compiled from the same source that the tape runs."""
-    if name in HELPERS:
-        return HELPERS[name]
-    if not SPECIAL:
-        from . import special_integrals, special_parameters, special_quotients, special_scalar
-
-        for module in (special_parameters, special_quotients, special_integrals, special_scalar):
-            SPECIAL.update({k: v for k, v in vars(module).items() if v.__class__ in COMPILED})
-    return SPECIAL.get(name)
+    found = HELPERS.get(name)
+    for module in SPECIAL:
+        if found is not None:
+            break
+        found = vars(import_module(module, __package__)).get(name)
+    return found if found.__class__ in COMPILED else None
 
 
 # What a helper may read: other functions, numbers and tuples of numbers.
 COMPILED = (type(helper), float, int, tuple)
-SPECIAL: dict[str, Any] = {}
+SPECIAL = (".special_values", ".special_densities", ".special_quotients", ".special_parameters")
 HELPERS: dict[str, Any] = {k: v for k, v in globals().items() if k[0] == "_" and v.__class__ is type(helper)}

@@ -25,8 +25,7 @@ def _sigmoid_cross_entropy(labels: Any, logits: Any) -> Any:
 
 
 sigmoid_cross_entropy_with_logits = composite(
-    "sigmoid_cross_entropy_with_logits", "labels, logits", _sigmoid_cross_entropy,
-    domain=cases(((POSITIVE, VECTOR), {})),
+    "sigmoid_cross_entropy_with_logits", "labels, logits", _sigmoid_cross_entropy, domain=cases(((POSITIVE, VECTOR), {})),
     doc="The cross entropy of probabilities `labels` and sigmoid(logits), element by element.",
     example=("sigmoid_cross_entropy_with_logits([1.0, 0.0], [1000.0, -1000.0])", [0.0, 0.0]),
 )  # fmt: skip
@@ -71,8 +70,7 @@ def _clip_by_norm(x: Any, clip_norm: Any, axes: Any = None) -> Any:
 clip_by_norm = composite(
     "clip_by_norm", "x, clip_norm | axes=None", _clip_by_norm,
     domain=cases(((VECTOR, 0.8), {}), ((VECTOR, 20.0), {}), ((WIDE, 0.8), {"axes": 1})),
-    doc="x, scaled down to the norm clip_norm where its norm is larger.",
-    example=("clip_by_norm([3.0, 4.0], 1.0)", [0.6, 0.8]),
+    doc="x, scaled down to the norm clip_norm where its norm is larger.", example=("clip_by_norm([3.0, 4.0], 1.0)", [0.6, 0.8]),
 )  # fmt: skip
 
 l2_loss = composite(

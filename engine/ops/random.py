@@ -68,17 +68,22 @@ def _draws(name: str, kind: str, shape: Any, seed: Any, dtype: Any) -> Any:
     return getattr(generator(name, seed), kind)(checked_shape(shape)).astype(as_dtype(dtype or "float64").name)
 
 
-standard_normal = no_tangent(
-    "standard_normal", "| shape, seed, dtype=None",
-    array=lambda np, shape, seed, dtype: _draws("random.normal", "standard_normal", shape, seed, dtype),
-    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from the normal distribution.",
-    example=("standard_normal((0,), 1)", []),
+def _standard(
+    name: str, draw: Any, doc: str, example: str, signature: str = "| shape, seed, dtype=None", library: str = ""
+) -> Any:
+    return no_tangent(
+        name, signature, array=lambda np, **how: draw(**how), dtype=_made_dtype, internal=True, reason="a constant",
+        library=library, doc=doc, example=(example, []),
+    )  # fmt: skip
+
+
+standard_normal = _standard(
+    "standard_normal", lambda **how: _draws("random.normal", "standard_normal", **how), "Draws from the normal distribution.",
+    "standard_normal((0,), 1)",
 )  # fmt: skip
-standard_uniform = no_tangent(
-    "standard_uniform", "| shape, seed, dtype=None",
-    array=lambda np, shape, seed, dtype: _draws("random.uniform", "random", shape, seed, dtype),
-    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws from 0 to 1.",
-    example=("standard_uniform((0,), 1)", []),
+standard_uniform = _standard(
+    "standard_uniform", lambda **how: _draws("random.uniform", "random", **how), "Draws from 0 to 1.",
+    "standard_uniform((0,), 1)",
 )  # fmt: skip
 
 
@@ -90,11 +95,9 @@ def _truncated(shape: Any, seed: Any, dtype: Any) -> Any:
     return ndtri(low + (1 - 2 * low) * draws).astype(as_dtype(dtype or "float64").name)
 
 
-standard_truncated_normal = no_tangent(
-    "standard_truncated_normal", "| shape, seed, dtype=None",
-    array=lambda np, shape, seed, dtype: _truncated(shape, seed, dtype), dtype=_made_dtype, internal=True,
-    library="scipy", reason="a constant", doc="Draws from the normal distribution between -2 and 2.",
-    example=("standard_truncated_normal((0,), 1)", []),
+standard_truncated_normal = _standard(
+    "standard_truncated_normal", _truncated, "Draws from the normal distribution between -2 and 2.",
+    "standard_truncated_normal((0,), 1)", library="scipy",
 )  # fmt: skip
 
 
@@ -122,13 +125,13 @@ random_normal = composite(
 )  # fmt: skip
 
 
-standard_integers = no_tangent(
-    "standard_integers", "| shape, low, high, seed, dtype",
-    array=lambda np, shape, low, high, seed, dtype: generator("random.uniform", seed).integers(
-        low, high, checked_shape(shape), dtype=as_dtype(dtype).name
-    ),
-    dtype=_made_dtype, internal=True, reason="a constant", doc="Draws of integers from low, and below high.",
-    example=("standard_integers((0,), 0, 5, 1, int64)", []),
+def _integers(shape: Any, low: int, high: int, seed: Any, dtype: Any) -> Any:
+    return generator("random.uniform", seed).integers(low, high, checked_shape(shape), dtype=as_dtype(dtype).name)
+
+
+standard_integers = _standard(
+    "standard_integers", _integers, "Draws of integers from low, and below high.", "standard_integers((0,), 0, 5, 1, int64)",
+    "| shape, low, high, seed, dtype",
 )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
+from . import kernel_functions as floats
 from . import sides
 from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
 from .exponential import exp2
@@ -23,59 +24,36 @@ LN2 = math.log(2.0)
 # --- rounding -------------------------------------------------------------------------------------------------------
 
 
-def _at_integers(name: str) -> list[Singular]:
-    return [
-        Singular(
-            lambda x: x == x // 1,
-            f"{name} jumps at integers",
-            **everywhere(0.0),
-            subgradients="the slopes between the jumps",
-        )
-    ]
+def _rounding(name: str, doc: str, example: Any, **facts: Any) -> Operation:
+    """A rounding that `math` and NumPy have, with the float result, the signed zero and the infinities of IEEE 754."""
+    whole = getattr(math, name)
+    edge = Singular(
+        _is_whole, f"{name} jumps at integers", **everywhere(0.0), subgradients="the slopes between the jumps"
+    )
+    facts = {"singular": [edge], **facts}
+    return zero(
+        name, "x", scalar=lambda x: math.copysign(whole(x), x) if x - x == 0.0 else x, array=lambda np, x: getattr(np, name)(x),
+        dtype="float", accepts="bif", domain=[(0.1, 0.9)], kernel=f"np.{name}({{0}})", doc=doc, example=example, **facts,
+    )  # fmt: skip
 
 
-def _whole(function: Any) -> Any:
-    """A rounding of `math` with the float result, the signed zero and the infinities of IEEE 754."""
-
-    def scalar(x: float) -> float:
-        return math.copysign(function(x), x) if x - x == 0.0 else x
-
-    return scalar
+def _is_whole(x: Any) -> Any:
+    return x == x // 1
 
 
-floor = zero(
-    "floor", "x",
-    scalar=_whole(math.floor), array=lambda np, x: np.floor(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
-    kernel="np.floor({0})",
-    singular=_at_integers("floor"), doc="The largest integer not above x, as a float.", example=("floor(2.7)", 2.0),
-)  # fmt: skip
-ceil = zero(
-    "ceil", "x",
-    scalar=_whole(math.ceil), array=lambda np, x: np.ceil(x), dtype="float", accepts="bif", domain=[(0.1, 0.9)],
-    kernel="np.ceil({0})",
-    singular=_at_integers("ceil"), doc="The smallest integer not below x, as a float.", example=("ceil(2.1)", 3.0),
-)  # fmt: skip
-trunc = zero(
-    "trunc", "x",
-    scalar=_whole(math.trunc), array=lambda np, x: np.trunc(x), dtype="float", accepts="bif", aliases="fix",
-    kernel="np.trunc({0})",
-    domain=[(0.1, 0.9)],
-    singular=[Singular(lambda x: (x == x // 1) & (x != 0), "trunc jumps at integers", **everywhere(0.0),
+floor = _rounding("floor", "The largest integer not above x, as a float.", ("floor(2.7)", 2.0))
+ceil = _rounding("ceil", "The smallest integer not below x, as a float.", ("ceil(2.1)", 3.0))
+trunc = _rounding(
+    "trunc", "The integer part of x, as a float.", ("trunc(-2.7)", -2.0), aliases="fix",
+    singular=[Singular(lambda x: _is_whole(x) & (x != 0), "trunc jumps at integers", **everywhere(0.0),
     subgradients="the slopes between the jumps")],
-    doc="The integer part of x, as a float.", example=("trunc(-2.7)", -2.0),
 )  # fmt: skip
 
 
 def _round_scalar(x: Any, decimals: int) -> Any:
-    if decimals == 0:
-        if x.__class__ is int:
-            return x
-        return math.copysign(round(x), x) if x - x == 0.0 else x
-    raise ValueError  # the array's way: scale, round half to even, scale back
-
-
-def _round(np: Any, x: Any, decimals: int) -> Any:
-    return np.round(x, decimals)
+    if decimals:
+        raise ValueError  # the array's way: scale, round half to even, scale back
+    return x if x.__class__ is int or x - x != 0.0 else math.copysign(round(x), x)
 
 
 def _halfway(x: Any) -> Any:
@@ -83,9 +61,8 @@ def _halfway(x: Any) -> Any:
 
 
 round_half_even = zero(
-    "round", "x | decimals=0",
-    scalar=_round_scalar, array=_round, dtype="arithmetic", aliases="rint around", method=True, domain=[(0.1, 0.4)],
-    kernel="_round({0}, {decimals})",
+    "round", "x | decimals=0", scalar=_round_scalar, array=lambda np, x, decimals: np.round(x, decimals), dtype="arithmetic",
+    aliases="rint around", method=True, domain=[(0.1, 0.4)], kernel="_round({0}, {decimals})",
     singular=[
         Singular(
             lambda x: _halfway(x.real) | _halfway(x.imag) if is_complex(x) else _halfway(x), "round jumps halfway between integers",
@@ -106,11 +83,9 @@ def _signum_scalar(x: Any) -> Any:
 
 
 signum = zero(
-    "signum", "x",
-    scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
+    "signum", "x", scalar=_signum_scalar, array=lambda np, x: np.sign(x), dtype="arithmetic", accepts="bif", domain=[(0.5, 2)],
     kernel="_sign({0})",
-    singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0),
-    subgradients="the slopes beside the jump")],
+    singular=[Singular(lambda x: x == 0, "sign jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump")],
     internal=True, analytic=False, doc="The sign of a real number: -1, 0 or 1.", example=("signum(-2.5)", -1.0),
 )  # fmt: skip
 
@@ -127,11 +102,9 @@ def _unit_transpose(g: Any, y: Any, z: Any) -> Any:
 
 unit = rule(
     "unit", "z", _unit_transpose,
-    array=lambda np, z: np.where(np.equal(z, 0), 0, array_quotient(np, z, np.where(np.equal(z, 0), 1, np.abs(z)))), dtype="complex",
-    domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})),
-    internal=True, analytic=False, depends="elements",
-    doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.",
-    example=("unit(3 + 4j)", 0.6 + 0.8j),
+    array=lambda np, z: np.where(np.equal(z, 0), 0, array_quotient(np, z, np.where(np.equal(z, 0), 1, np.abs(z)))),
+    dtype="complex", domain=cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {})), internal=True, analytic=False, depends="elements",
+    doc="z/abs(z), the point of the unit circle in the direction of a complex z; 0 at 0.", example=("unit(3 + 4j)", 0.6 + 0.8j),
 )  # fmt: skip
 
 
@@ -141,10 +114,9 @@ def _sign(x: Any) -> Any:
 
 
 sign = composite(
-    "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)], singular=signum.singular,
-    analytic=False, integer="((1 if {0} > 0 else 0) - (1 if {0} < 0 else 0))",
-    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.",
-    example=("sign(-2.5)", -1.0),
+    "sign", "x", _sign, aliases="sgn", domain=[(0.5, 2)], singular=signum.singular, analytic=False,
+    integer="((1 if {0} > 0 else 0) - (1 if {0} < 0 else 0))",
+    doc="-1, 0 or 1 by the sign of x; for complex x the point x/abs(x) of the unit circle.", example=("sign(-2.5)", -1.0),
 )  # fmt: skip
 
 
@@ -154,44 +126,37 @@ def _abs_slope(y: Any, x: Any) -> Any:
 
 
 absolute = elementwise(
-    "abs", "x", [_abs_slope],
-    scalar=abs, array=lambda np, x: np.abs(x), dtype="real", aliases="absolute fabs", domain=[(0.5, 5)],
-    kernel="abs({0})",
+    "abs", "x", [_abs_slope], scalar=abs, array=lambda np, x: np.abs(x), dtype="real", aliases="absolute fabs",
+    domain=[(0.5, 5)], kernel="abs({0})",
     singular=[
         Singular(
             lambda x: x == 0, "abs is not differentiable at 0", adiff=0.0, tensorflow=0.0, jax=1.0, torch=0.0,
             subgradients="[-1, 1]",
         )
     ],
-    side=sides.of_zero, analytic=False, keeps=True, doc="The absolute value; the modulus of a complex number.", example=("abs(-3)", 3),
+    side=sides.of_zero, analytic=False, keeps=True, doc="The absolute value; the modulus of a complex number.",
+    example=("abs(-3)", 3),
 )  # fmt: skip
 copysign = elementwise(
-    "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0],
-    scalar=math.copysign, array=lambda np, x, s: np.copysign(x, s), dtype="float", accepts="bif",
-    kernel="math.copysign({0}, {1})",
+    "copysign", "x, s", [lambda y, x, s: copysign(1.0, x) * copysign(1.0, s), lambda y, x, s: 0.0], scalar=math.copysign,
+    array=lambda np, x, s: np.copysign(x, s), dtype="float", accepts="bif", kernel="math.copysign({0}, {1})",
     domain=[(0.5, 5), (0.5, 5)],
     singular=[
-        Singular(
-            lambda x, s: x == 0, "copysign is not differentiable at 0", **everywhere(0.0), subgradients="[-1, 1]"
-        ),
+        Singular(lambda x, s: x == 0, "copysign is not differentiable at 0", **everywhere(0.0), subgradients="[-1, 1]"),
         Singular(
             lambda x, s: (s == 0) & (x != 0), "copysign jumps where the sign changes", **everywhere(0.0),
             subgradients="the slopes beside the jump", input=1,
         ),
     ],
-    side=lambda x, s: sides.of_zero(x) + 3 * sides.of_zero(s), analytic=False,
-    doc="The size of x with the sign of s.", example=("copysign(3, -0.0)", -3.0),
+    side=lambda x, s: sides.of_zero(x) + 3 * sides.of_zero(s), analytic=False, doc="The size of x with the sign of s.",
+    example=("copysign(3, -0.0)", -3.0),
 )  # fmt: skip
 heaviside = elementwise(
     "heaviside", "x, h", [lambda y, x, h: 0.0, lambda y, x, h: choose(equal(x, 0), 1.0, 0.0)],
-    scalar=lambda x, h: h if x == 0 else (1.0 if x > 0 else (0.0 if x < 0 else x)),
-    array=lambda np, x, h: np.heaviside(x, h), dtype="float", accepts="bif", domain=[(0.5, 5), (0, 1)],
+    scalar=lambda x, h: h if x == 0 else (1.0 if x > 0 else (0.0 if x < 0 else x)), array=lambda np, x, h: np.heaviside(x, h),
+    dtype="float", accepts="bif", domain=[(0.5, 5), (0, 1)],
     kernel="({1} if {0} == 0.0 else (1.0 if {0} > 0.0 else (0.0 if {0} < 0.0 else {0})))",
-    singular=[
-        Singular(
-            lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump"
-        )
-    ],
+    singular=[Singular(lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump")],
     side=lambda x, h: sides.of_zero(x), doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
 )  # fmt: skip
 
@@ -202,59 +167,41 @@ heaviside = elementwise(
 # take the second, so they get their operands in the other order.
 
 
-def _tie(tensorflow: float, name: str, index: int) -> Singular:
-    return Singular(
-        lambda a, b: a == b, f"{name} has two slopes where its arguments are equal", adiff=0.5, tensorflow=tensorflow,
-        jax=0.5, torch=0.5, subgradients="[0, 1]", input=index,
+def _extreme(name: str, above: Any, doc: str, example: Any, **facts: Any) -> Operation:
+    """`above(a, b)` says where a alone is taken."""
+    ties = [
+        Singular(
+            lambda a, b: a == b, f"{name} has two slopes where its arguments are equal", adiff=0.5, tensorflow=1.0 - i,
+            jax=0.5, torch=0.5, subgradients="[0, 1]", input=i,
+        )
+        for i in (0, 1)
+    ]  # fmt: skip
+    return elementwise(
+        name, "a, b", [lambda y, a, b: choose(above(y, a, b), 1.0, 0.0), lambda y, a, b: choose(above(y, b, a), 1.0, 0.0)],
+        dtype="arithmetic", accepts="bif", domain=[(0, 1), (2, 3)], singular=ties, side=sides.between, keeps=True, doc=doc,
+        example=example, **facts,
     )  # fmt: skip
 
 
-maximum = elementwise(
-    "maximum", "a, b", [lambda y, a, b: choose(a > b, 1.0, 0.0), lambda y, a, b: choose(b > a, 1.0, 0.0)],
-    scalar=lambda a, b: a if a >= b or a != a else b, array=lambda np, a, b: np.maximum(b, a), dtype="arithmetic",
-    accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "maximum", 0), _tie(0.0, "maximum", 1)],
-    kernel="_maximum({0}, {1})", aliases="jax.lax.max",
-    side=sides.between, integer="({0} if {0} >= {1} else {1})", keeps=True,
-    doc="The larger of a and b, element by element.", example=("maximum(2, 3)", 3),
+maximum = _extreme(
+    "maximum", lambda y, a, b: a > b, "The larger of a and b, element by element.", ("maximum(2, 3)", 3), scalar=floats._maximum,
+    array=lambda np, a, b: np.maximum(b, a), kernel="_maximum({0}, {1})", aliases="jax.lax.max",
+    integer="({0} if {0} >= {1} else {1})",
 )  # fmt: skip
-minimum = elementwise(
-    "minimum", "a, b", [lambda y, a, b: choose(a < b, 1.0, 0.0), lambda y, a, b: choose(b < a, 1.0, 0.0)],
-    scalar=lambda a, b: a if a <= b or a != a else b, array=lambda np, a, b: np.minimum(b, a), dtype="arithmetic",
-    accepts="bif", domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "minimum", 0), _tie(0.0, "minimum", 1)],
-    kernel="_minimum({0}, {1})", aliases="jax.lax.min",
-    side=sides.between, integer="({0} if {0} <= {1} else {1})", keeps=True,
-    doc="The smaller of a and b, element by element.", example=("minimum(2, 3)", 2),
+minimum = _extreme(
+    "minimum", lambda y, a, b: a < b, "The smaller of a and b, element by element.", ("minimum(2, 3)", 2), scalar=floats._minimum,
+    array=lambda np, a, b: np.minimum(b, a), kernel="_minimum({0}, {1})", aliases="jax.lax.min",
+    integer="({0} if {0} <= {1} else {1})",
 )  # fmt: skip
-
-
-def _nan_passes(chosen: Any) -> Any:
-    """fmax and fmin take the other argument beside a nan."""
-
-    def scalar(a: Any, b: Any) -> Any:
-        if a != a:
-            return b
-        return a if b != b else chosen(a, b)
-
-    return scalar
-
-
-fmax = elementwise(
-    "fmax", "a, b",
-    [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
-    scalar=_nan_passes(max), array=lambda np, a, b: np.fmax(a, b), dtype="arithmetic", accepts="bif",
-    kernel="({1} if {0} != {0} or {1} > {0} else {0})",
-    domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmax", 0), _tie(0.0, "fmax", 1)],
-    side=sides.between, keeps=True, doc="The larger of a and b; a nan counts as missing.", example=("fmax(2, nan)", 2.0),
-    formula="maximum(a, b)",
+fmax = _extreme(
+    "fmax", lambda y, a, b: equal(y, a), "The larger of a and b; a nan counts as missing.", ("fmax(2, nan)", 2.0),
+    scalar=lambda a, b: b if a != a or b > a else a, array=lambda np, a, b: np.fmax(a, b),
+    kernel="({1} if {0} != {0} or {1} > {0} else {0})", formula="maximum(a, b)",
 )  # fmt: skip
-fmin = elementwise(
-    "fmin", "a, b",
-    [lambda y, a, b: choose(equal(y, a), 1.0, 0.0), lambda y, a, b: choose(equal(y, b), 1.0, 0.0)],
-    scalar=_nan_passes(min), array=lambda np, a, b: np.fmin(a, b), dtype="arithmetic", accepts="bif",
-    kernel="({1} if {0} != {0} or {1} < {0} else {0})",
-    domain=[(0, 1), (2, 3)], singular=[_tie(1.0, "fmin", 0), _tie(0.0, "fmin", 1)],
-    side=sides.between, keeps=True, doc="The smaller of a and b; a nan counts as missing.", example=("fmin(2, nan)", 2.0),
-    formula="minimum(a, b)",
+fmin = _extreme(
+    "fmin", lambda y, a, b: equal(y, a), "The smaller of a and b; a nan counts as missing.", ("fmin(2, nan)", 2.0),
+    scalar=lambda a, b: b if a != a or b < a else a, array=lambda np, a, b: np.fmin(a, b),
+    kernel="({1} if {0} != {0} or {1} < {0} else {0})", formula="minimum(a, b)",
 )  # fmt: skip
 
 
@@ -269,11 +216,6 @@ def _clip_edge(index: int, where: Any, tensorflow: float, jax: float) -> Singula
     )  # fmt: skip
 
 
-def _clip_scalar(x: Any, low: Any, high: Any) -> Any:
-    x = low if x < low or low != low else x
-    return high if x > high or high != high else x
-
-
 clip_between = elementwise(
     "clip_between", "x, low, high",
     [
@@ -281,17 +223,15 @@ clip_between = elementwise(
         lambda y, x, low, high: choose(x < low, choose(low > high, 0.0, 1.0), 0.0),
         lambda y, x, low, high: choose(x > high, 1.0, choose(low > high, 1.0, 0.0)),
     ],
-    scalar=_clip_scalar, array=lambda np, x, low, high: np.minimum(high, np.maximum(low, x)), dtype="arithmetic",
-    accepts="bif", domain=[(-1, 1), (-3, -2), (2, 3)],
-    kernel="_clip({0}, {1}, {2})",
+    scalar=floats._clip, array=lambda np, x, low, high: np.minimum(high, np.maximum(low, x)), dtype="arithmetic", accepts="bif",
+    domain=[(-1, 1), (-3, -2), (2, 3)], kernel="_clip({0}, {1}, {2})",
     singular=[
         _clip_edge(0, lambda x, low, high: (x == low) | (x == high), 1.0, 0.5),
         _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
-    internal=True, side=lambda x, low, high: sides.between(x, low) + sides.between(x, high),
-    keeps=True, doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1),
-    formula="minimum(maximum(x, low), high)",
+    internal=True, side=lambda x, low, high: sides.between(x, low) + sides.between(x, high), keeps=True,
+    doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1), formula="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
 
@@ -308,9 +248,9 @@ def _clip(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 clip = composite(
-    "clip", "x, low=None, high=None", _clip, aliases="clip_by_value clamp", method=True,
-    domain=[(-1, 1), (-3, -2), (2, 3)], accepts="bif", singular=clip_between.singular,
-    doc="x kept between low and high; either may be left out.", example=("clip(5, 0, 1)", 1),
+    "clip", "x, low=None, high=None", _clip, aliases="clip_by_value clamp", method=True, domain=[(-1, 1), (-3, -2), (2, 3)],
+    accepts="bif", singular=clip_between.singular, doc="x kept between low and high; either may be left out.",
+    example=("clip(5, 0, 1)", 1),
 )  # fmt: skip
 
 
@@ -334,31 +274,30 @@ def _at_multiple(a: Any, b: Any) -> Any:
 
 
 fmod = elementwise(
-    "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)],
-    scalar=_fmod_scalar, array=_fmod, dtype="arithmetic", accepts="bif", aliases="truncatemod",
-    kernel="np.fmod({0}, {1})",
+    "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)], scalar=_fmod_scalar,
+    array=_fmod, dtype="arithmetic", accepts="bif", aliases="truncatemod", kernel="np.fmod({0}, {1})",
     domain=[(1.1, 1.9), (2.1, 3.4)],
     singular=[
-        Singular(_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken"),
-        Singular(_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken", input=1),
-        Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan)),
-        Singular(lambda a, b: b == 0, "fmod by zero is not defined", **everywhere(math.nan), input=1),
+        Singular(where, message, **everywhere(value), input=i)
+        for where, message, value in (
+            (_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken", None),
+            (lambda a, b: b == 0, "fmod by zero is not defined", math.nan),
+        )
+        for i in (0, 1)
     ],
     side=sides.whole_quotient, integer="(abs({0}) % abs({1}) * (1 if {0} > 0 else -1))", refused="{1} == 0",
     doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
 )  # fmt: skip
 nextafter = elementwise(
-    "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0],
-    scalar=math.nextafter, array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif",
-    domain=[(0.5, 1), (2, 3)],
-    by_format=True, doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
+    "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0], scalar=math.nextafter,
+    array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif", domain=[(0.5, 1), (2, 3)], by_format=True,
+    doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
 ldexp = elementwise(
     "ldexp", "x, n", [lambda y, x, n: exp2(n), lambda y, x, n: y * LN2],
-    scalar=lambda x, n: math.ldexp(x, n) if n.__class__ is int else x * math.exp2(n),
-    array=lambda np, x, n: x * np.exp2(n), dtype="float", accepts="bif", domain=[(-3, 3), (-3, 3)],
-    kernel="({0} * math.exp2({1}))",
-    doc="x*2**n.", example=("ldexp(3, 2)", 12.0),
+    scalar=lambda x, n: math.ldexp(x, n) if n.__class__ is int else x * math.exp2(n), array=lambda np, x, n: x * np.exp2(n),
+    dtype="float", accepts="bif", domain=[(-3, 3), (-3, 3)], kernel="({0} * math.exp2({1}))", doc="x*2**n.",
+    example=("ldexp(3, 2)", 12.0),
 )  # fmt: skip
 
 
@@ -376,21 +315,13 @@ def _test(
 
 isnan = _test("isnan", "Whether x is nan.", lambda x: x != x, ("isnan(nan)", True), "({0} != {0})", aliases="is_nan")
 isinf = _test(
-    "isinf",
-    "Whether x is infinite.",
-    lambda x: x in (INF, -INF),
-    ("isinf(-inf)", True),
-    "({0} == math.inf or {0} == -math.inf)",
-    aliases="is_inf",
-)
+    "isinf", "Whether x is infinite.", lambda x: x in (INF, -INF), ("isinf(-inf)", True),
+    "({0} == math.inf or {0} == -math.inf)", aliases="is_inf",
+)  # fmt: skip
 isfinite = _test(
-    "isfinite",
-    "Whether x is neither nan nor infinite.",
-    lambda x: x - x == 0,
-    ("isfinite(1.0)", True),
-    "({0} - {0} == 0.0)",
+    "isfinite", "Whether x is neither nan nor infinite.", lambda x: x - x == 0, ("isfinite(1.0)", True), "({0} - {0} == 0.0)",
     aliases="is_finite",
-)
+)  # fmt: skip
 isposinf = _test(
     "isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "({0} == math.inf)", "bif"
 )
@@ -398,18 +329,12 @@ isneginf = _test(
     "isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "({0} == -math.inf)", "bif"
 )
 signbit = _test(
-    "signbit",
-    "Whether x is negative, -0.0 included.",
-    lambda x: math.copysign(1.0, x) < 0,
-    ("signbit(-0.0)", True),
-    "(math.copysign(1.0, {0}) < 0.0)",
-    "bif",
-)
+    "signbit", "Whether x is negative, -0.0 included.", lambda x: math.copysign(1.0, x) < 0, ("signbit(-0.0)", True),
+    "(math.copysign(1.0, {0}) < 0.0)", "bif",
+)  # fmt: skip
 isreal = no_tangent(
-    "isreal", "x", array=lambda np, x: np.isreal(x),
-    kernel="({0} == {0} or {0} != {0})",
-    dtype="bool", doc="Whether the imaginary part of x is 0.",
-    example=("isreal(1 + 0j)", True), reason="a test", domain=[(-1, 1)],
+    "isreal", "x", array=lambda np, x: np.isreal(x), kernel="({0} == {0} or {0} != {0})", dtype="bool",
+    doc="Whether the imaginary part of x is 0.", example=("isreal(1 + 0j)", True), reason="a test", domain=[(-1, 1)],
 )  # fmt: skip
 
 
@@ -419,16 +344,14 @@ def _isclose(np: Any, a: Any, b: Any, rtol: float, atol: float, equal_nan: bool)
 
 isclose = no_tangent(
     "isclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False", array=_isclose, dtype="bool", aliases="is_close",
-    kernel="_isclose({0}, {1}, {rtol}, {atol}, {equal_nan})",
-    doc="Whether |a - b| <= atol + rtol*|b|, element by element.", example=("isclose(1.0, 1.0 + 1e-9)", True),
-    reason="a test", domain=[(-1, 1), (-1, 1)],
+    kernel="_isclose({0}, {1}, {rtol}, {atol}, {equal_nan})", doc="Whether |a - b| <= atol + rtol*|b|, element by element.",
+    example=("isclose(1.0, 1.0 + 1e-9)", True), reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 allclose = no_tangent(
     "allclose", "a, b | rtol=1e-5, atol=1e-8, equal_nan=False",
     array=lambda np, a, b, **how: bool(_isclose(np, a, b, **how).all()), dtype="bool",
     kernel=lambda k, a, b, **how: OPERATORS.all(isclose(a, b, **how), axis=None, keepdims=False),
-    doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.",
-    example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
+    doc="Whether all elements are close: |a - b| <= atol + rtol*|b|.", example=("allclose([1.0, 2.0], [1.0, 2.0])", True),
     reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 
@@ -440,8 +363,8 @@ def _math_isclose(np: Any, a: Any, b: Any, rel_tol: float, abs_tol: float) -> An
 
 is_close_symmetric = no_tangent(
     "is_close_symmetric", "a, b | rel_tol=1e-9, abs_tol=0.0", array=_math_isclose, dtype="bool", aliases="math.isclose",
-    kernel="_is_close_symmetric({0}, {1}, {rel_tol}, {abs_tol})",
-    internal=True, doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
+    kernel="_is_close_symmetric({0}, {1}, {rel_tol}, {abs_tol})", internal=True,
+    doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
     example=("is_close_symmetric(1.0, 1.0 + 1e-8)", False), reason="a test", domain=[(-1, 1), (-1, 1)],
 )  # fmt: skip
 
@@ -458,16 +381,8 @@ gcd = _integers("gcd", "The greatest common divisor of two integers.", math.gcd,
 lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12))
 
 
-def _nan_to_num(np: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
-    return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
-
-
-def _finite_slope(y: Any, x: Any, nan: float, posinf: Any, neginf: Any) -> Any:
-    return choose(isfinite(x), 1.0, 0.0)
-
-
 nan_to_num = elementwise(
-    "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [_finite_slope],
-    array=_nan_to_num, dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
+    "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [lambda y, x, nan, posinf, neginf: choose(isfinite(x), 1.0, 0.0)],
+    array=lambda np, x, **numbers: np.nan_to_num(x, **numbers), dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
     by_format=True, doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip

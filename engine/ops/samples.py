@@ -31,8 +31,8 @@ def _without_nan(x: Any) -> tuple[Any, Any]:
 nansum = composite(
     "nansum", "x | axis=None, keepdims=False",
     lambda x, axis=None, keepdims=False: reduce_sum(_without_nan(x)[0], axis=axis, keepdims=keepdims),
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="The sum of the elements that are not nan.", example=("nansum([1.0, nan])", 1.0),
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})), doc="The sum of the elements that are not nan.",
+    example=("nansum([1.0, nan])", 1.0),
 )  # fmt: skip
 
 
@@ -46,9 +46,9 @@ nanmean = composite(
     doc="The mean of the elements that are not nan.", example=("nanmean([1.0, nan, 2.0])", 1.5),
 )  # fmt: skip
 fsum = linear(
-    "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)),
-    array=lambda np, x: math.fsum(x.ravel().tolist()), dtype="float", accepts="bif", domain=cases(((VECTOR,), {})),
-    depends="sums", doc="The sum of the elements, rounded once.", example=("fsum([1e16, 1.0, -1e16])", 1.0),
+    "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)), array=lambda np, x: math.fsum(x.ravel().tolist()),
+    dtype="float", accepts="bif", domain=cases(((VECTOR,), {})), depends="sums", doc="The sum of the elements, rounded once.",
+    example=("fsum([1e16, 1.0, -1e16])", 1.0),
 )  # fmt: skip
 add_n = composite(
     "add_n", "[inputs]", lambda inputs: _add_all(inputs), domain=cases((((VECTOR, POSITIVE),), {})),
@@ -80,8 +80,7 @@ def _hypot_of(xs: Any) -> Any:
 
 
 hypot_of = composite(
-    "hypot_of", "*xs", _hypot_of, internal=True,
-    doc="hypot of any number of legs.", example=("hypot_of(2.0, 3.0, 6.0)", 7.0),
+    "hypot_of", "*xs", _hypot_of, internal=True, doc="hypot of any number of legs.", example=("hypot_of(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
 hypot.longer = hypot_of
 
@@ -155,6 +154,6 @@ def _block(arrays: Any) -> Any:
 
 
 block = composite(
-    "block", "arrays", _block,
-    doc="A matrix (or tensor) from nested lists of blocks.", example=("block([[[[1]], [[2]]]])", [[[[1]], [[2]]]]),
+    "block", "arrays", _block, doc="A matrix (or tensor) from nested lists of blocks.",
+    example=("block([[[[1]], [[2]]]])", [[[[1]], [[2]]]]),
 )  # fmt: skip

@@ -1,335 +1,321 @@
-"""Values of special functions on arrays, where SciPy has none or loses digits; derivatives: special_derivatives.py."""
+"""Gaussians and the gamma function's relatives, of one float, where SciPy has none or loses digits, in the Python that kernels compile.
+
+The tape runs them on numbers and, by special_arrays.py, on the elements of arrays.
+"""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from scipy import special
+from .scipy_functions import scipy_erfcx, scipy_psi
 
-from .quadrature import elementwise, masked
-from .special_integrals import EXPI_ZERO, expi_around_zero
-from .special_scalar import (
-    BERNOULLI,
-    BESIDE_ZERO,
-    LOG_SQRT_TWO_PI,
-    SQRT_HALF,
-    betaln_beside_zero,
-    cotangent_derivative,
-    log_gamma_around_2,
-)
-from .special_scalar import digamma as scalar_digamma
-from .special_scalar import log_gamma as scalar_log_gamma
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from typing import Any
 
-Array = Any
+SQRT_HALF = math.sqrt(0.5)
+SQRT_TWO_PI = math.sqrt(2.0 * math.pi)
+LOG_SQRT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
+EULER_GAMMA = 0.57721566490153286061
 
-
-# --- densities ------------------------------------------------------------------------------------------------------
-
-
-def _deviance(x: Array, mean: Array) -> Array:
-    """x*log(x/mean) + mean - x: Loader, Fast and accurate computation of binomial probabilities (2000), section 3."""
-    gap = (x - mean) / (x + mean)
-    near = np.abs(gap) < 0.1
-    v = np.where(near, gap, 0.0)
-    # x log(x/mean) = 2x artanh(v); the series in v after its first terms are combined with mean - x = -v(x + mean).
-    total = (x - mean) * v
-    power = 2.0 * x * v
-    for k in range(1, 13):
-        power = power * v * v
-        total = total + power / (2 * k + 1)
-    with np.errstate(all="ignore"):
-        direct = x * np.log(x / mean) + mean - x
-    return np.where(near, total, direct)
+# B(2k) for k = 1..10: DLMF 24.2(iv).
+BERNOULLI = (
+    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798, -174611 / 330,
+)  # fmt: skip
 
 
-def _stirling_error(x: Array) -> Array:
-    """log(gamma(x)) less Stirling's (x - 1/2) log(x) - x + log(2 pi)/2: DLMF 5.11.1 from 10 on, by definition below."""
-    large = x >= 10.0
-    z = np.where(large, x, 10.0)
-    square = 1.0 / (z * z)
-    tail = np.zeros_like(z)
-    for k in range(9, -1, -1):
-        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
-    w = np.where(large, 1.0, x)
-    direct = special.gammaln(w + 1.0) - (w + 0.5) * np.log(w) + w - LOG_SQRT_TWO_PI
-    return np.where(large, tail / z, direct)
+# --- Gaussians ------------------------------------------------------------------------------------------------------
 
 
-def kl_div(x: Any, y: Any) -> Array:
-    """x*log(x/y) - x + y, with its limits at 0; inf outside its domain, as SciPy has it."""
-    with np.errstate(all="ignore"):
-        inside = (x > 0) & (y > 0) & np.isfinite(x) & np.isfinite(y)
-        return np.where(inside, _deviance(np.where(inside, x, 1), np.where(inside, y, 1)), special.kl_div(x, y))
+def gaussian(x: float, scale: float = 1.0) -> float:
+    """exp(-scale*x**2) for scale 1 or 1/2: the square of the leading digits is exact."""
+    if not abs(x) <= 64.0:
+        return 0.0 if x == x else x
+    high = math.floor(x * 16.0) / 16.0
+    return math.exp(-scale * high * high) * math.exp(-scale * (x - high) * (x + high))
 
 
-def gamma_density(a: Any, x: Any) -> Array:
-    """x**(a - 1) exp(-x)/gamma(a), for a > 0 and x >= 0."""
-    return elementwise(flat_gamma_density, a, x)
+def normal_density(x: float) -> float:
+    return gaussian(x, 0.5) / SQRT_TWO_PI
 
 
-def flat_gamma_density(a: Array, x: Array) -> Array:
-    with np.errstate(all="ignore"):
-        small = (a < 20.0) & (x < 600.0)
-        direct = np.where(small, np.power(x, np.where(small, a - 1.0, 0.0)) * np.exp(-x) / special.gamma(a), 0.0)
-        usable = small & np.isfinite(direct) & (direct > 1e-290)
-        # Loader's saddle point form of the Poisson probability of a, times a/x.
-        saddle = np.exp(-_stirling_error(a) - _deviance(a, x)) / (2.0 * np.sqrt(0.5 * np.pi * a)) * (a / x)
-        out = np.where(usable, direct, saddle)
-        at_zero = np.where(a < 1.0, np.inf, np.where(a == 1.0, 1.0, 0.0))
-        out = np.where(x == 0.0, at_zero, np.where((x == np.inf) | (a == np.inf), 0.0, out))
-        out = np.where((a == 0.0) & (x > 0.0), 0.0, out)
-        return np.where((a < 0.0) | (x < 0.0) | np.isnan(a) | np.isnan(x), np.nan, out)
+def ndtr(x: float) -> float:
+    """The normal distribution function. erfc of x/sqrt(2) would feel the rounding of its argument in the lower tail."""
+    if x < -1.0:
+        return 0.5 * scipy_erfcx(-x * SQRT_HALF) * gaussian(x, 0.5)
+    return 0.5 * math.erfc(-x * SQRT_HALF)
 
 
-def beta_density(a: Any, b: Any, x: Any) -> Array:
-    """x**(a - 1) (1 - x)**(b - 1)/beta(a, b), for positive a and b and x in [0, 1]."""
-    return elementwise(flat_beta_density, a, b, x)
+# --- zeta and the derivatives of the gamma function -----------------------------------------------------------------
 
 
-def flat_beta_density(a: Array, b: Array, x: Array) -> Array:
-    with np.errstate(all="ignore"):
-        small = a + b < 40.0
-        beta = special.gamma(np.minimum(a, b)) * (special.gamma(np.maximum(a, b)) / special.gamma(a + b))
-        direct = np.where(small, np.power(x, a - 1.0) * np.exp((b - 1.0) * np.log1p(-x)) / beta, 0.0)
-        usable = small & np.isfinite(direct) & (direct > 1e-290)
-        # Loader's saddle point form of the binomial probability of a in n = a + b trials, times a*b/n.
-        n = a + b
-        exponent = _stirling_error(n) - _stirling_error(a) - _stirling_error(b)
-        exponent = exponent - _deviance(a, n * x) - _deviance(b, n * (1.0 - x))
-        saddle = np.sqrt(a / (2.0 * np.pi * n) * b) * np.exp(exponent) / (x * (1.0 - x))
-        out = np.where(usable, direct, saddle)
-        left = np.where(a < 1.0, np.inf, np.where(a == 1.0, b, 0.0))
-        right = np.where(b < 1.0, np.inf, np.where(b == 1.0, a, 0.0))
-        out = np.where(x == 0.0, left, np.where(x == 1.0, right, out))
-        return np.where((a <= 0.0) | (b <= 0.0) | (x < 0.0) | (x > 1.0) | np.isnan(a + b + x), np.nan, out)
+def zeta(s: float, q: float) -> float:
+    """The Hurwitz zeta function for s > 1, as SciPy has it: infinite at its poles, and for q < 0 of integers s alone."""
+    if not s > 1.0:
+        return math.inf if s == 1.0 else math.nan
+    if not q <= 0.0:
+        return zeta_derivative(s, q, 0)
+    if q < -1e15 or q == math.floor(q):
+        return math.inf
+    if s != math.floor(s) or q < -1e3:
+        return math.nan
+    # The terms before q + k is positive, and one more, so that what is left is not near its pole.
+    total, count = 0.0, math.floor(-q) + 2
+    for k in range(int(count)):
+        total += math.pow(q + k, -s)
+    return total + zeta_derivative(s, q + count, 0)
 
 
-# --- logarithm of gamma and its derivatives ---------------------------------------------------------------------------
+def zeta_derivative(s: float, q: float, order: int) -> float:
+    """The derivative of zeta by its exponent, of an order from 0 to 3, for s > 1 and q > 0: by the formula of Euler and
+    Maclaurin, DLMF 25.11.5, term by term."""
+    if order > 3:
+        raise ValueError("derivatives by a parameter are known up to order 3")
+    if not (s > 1.0 and q > 0.0):
+        return math.nan
+    total = 0.0
+    for k in range(20):
+        power = math.pow(q + k, -s)
+        for _ in range(order):
+            power *= -math.log(q + k)
+        total += power
+    # Power series in a step of s: first the bracket, then w**-s.
+    w, over = q + 20.0, 1.0 / (s - 1.0)
+    b0, b1, b2, b3 = w * over + 0.5, -w * over * over, w * over * over * over, -w * over * over * over * over
+    r0, r1, r2, r3 = s, 1.0, 0.0, 0.0  # s (s + 1) ... (s + 2j)
+    factor = 0.5 / w
+    for j in range(10):
+        bernoulli = BERNOULLI[j] * factor
+        b0, b1, b2, b3 = b0 + bernoulli * r0, b1 + bernoulli * r1, b2 + bernoulli * r2, b3 + bernoulli * r3
+        factor /= w * w * (2.0 * j + 3.0) * (2.0 * j + 4.0)
+        for shift in range(2 * j + 1, 2 * j + 3):
+            c = s + shift
+            r0, r1, r2, r3 = r0 * c, r1 * c + r0, r2 * c + r1, r3 * c + r2
+    log = -math.log(w)
+    tail = b0
+    if order == 1:
+        tail = b0 * log + b1
+    elif order == 2:
+        tail = (b0 * log + 2.0 * b1) * log + 2.0 * b2
+    elif order == 3:
+        tail = ((b0 * log + 3.0 * b1) * log + 6.0 * b2) * log + 6.0 * b3
+    return total + math.pow(w, -s) * tail
 
 
-def log_gamma(x: Any) -> Array:
-    """log|gamma(x)|; see special_scalar.log_gamma."""
-    x = np.asarray(x, dtype=np.float64)
-    low = (x > 0.5) & (x < 1.5)
-    high = (x >= 1.5) & (x < 2.5)
-    z = np.where(low, x - 1.0, np.where(high, x - 2.0, 0.0))
-    series = log_gamma_around_2(z)
-    found = np.where(low, series - np.log1p(z), np.where(high, series, special.gammaln(x)))
-    found = one_by_one(scalar_log_gamma, x, found, (np.abs(found) < 0.5) & (x > -18.0) & (x < -2.0))
-    found = np.where(x == -np.inf, np.inf, found)
-    # gamma(x) is 1/x for the numbers below the smallest normal one, where SciPy overflows.
-    return np.where((np.abs(x) < 1e-300) & (x != 0), -np.log(np.abs(x)), found)
+# The negative zeros of digamma, by the interval (-n - 1, -n) that each is in, as sums of two floats: by mpmath.
+DIGAMMA_ZEROS = (
+    -0.5040830082644554, -1.5734984731623904, -2.6107208684441447, -3.635293366436901, -4.653237761743142,
+    -5.6671624415568855, -6.678418213073427, -7.687788325031626, -8.695764163816401, -9.702672540001863,
+    -10.708740838254144, -11.714133061228955, -12.718971025749207, -13.723347457363827, -14.727334416018529,
+    -15.730988906332882, -16.734356723955734, -17.73747515997759, -18.7403749447801, -19.74308167259022,
+)  # fmt: skip
+DIGAMMA_ZEROS_LOW = (
+    -8.15428206243813e-18, -1.574185691077347e-17, 9.881960746978353e-17, 5.454396163173039e-17,
+    -2.5492686201468193e-16, -3.2153051074948335e-18, 3.470798723495241e-16, -1.351562494643672e-16,
+    -3.2859903716289447e-16, -3.2563178405401477e-16, -6.287211750540301e-16, 8.598250154343834e-16,
+    -4.752312432106917e-16, 4.528278691518058e-16, -3.6618399963139786e-17, 1.0551956373365842e-16,
+    -1.2039501631800144e-15, -5.125776230727235e-16, 7.757330874026816e-16, 6.505672516695227e-16,
+)  # fmt: skip
+# The positive one, likewise.
+DIGAMMA_ZERO, DIGAMMA_ZERO_LOW = 1.4616321449683622, 9.549995429965697e-17
 
 
-# The orders for which the reflection's polynomial is worked out: its coefficients are factorials.
-LEFT_ORDERS = range(101)
-
-
-def erfinv(x: Any) -> Array:
-    """The inverse of erf, with the sign of its argument at 0."""
-    return np.where(x == 0.0, x, special.erfinv(x))
-
-
-def erfcinv(x: Any) -> Array:
-    """The inverse of erfc; its 0 at 1 has no sign."""
-    return special.erfcinv(x) + 0.0
-
-
-def cotangents(x: Array) -> Array:
-    """cot(pi*x) with the exact distance to the nearest integer; nan at integers."""
-    fraction = x - np.floor(x + 0.5)
-    near = np.where(np.abs(fraction) < 0.25, np.where(fraction == 0.0, np.nan, fraction), 0.25)
-    far = np.copysign(np.tan(np.pi * (0.5 - np.abs(fraction))), fraction)
-    return np.where(np.abs(fraction) < 0.25, 1.0 / np.tan(np.pi * near), far)
-
-
-def digamma(x: Any) -> Array:
+def digamma(x: float) -> float:
     """The logarithmic derivative of gamma; left of 0 by reflection (DLMF 5.5.4), where SciPy's loses digits near poles."""
-    x = np.asarray(x, dtype=np.float64)
-    reflected = (x < 0.0) & (x != np.floor(x))
-    if not reflected.any():
-        return special.digamma(x)
-    found = np.where(
-        reflected, special.digamma(np.where(reflected, 1.0 - x, 1.0)) - np.pi * cotangents(x), special.digamma(x)
-    )
-    return one_by_one(scalar_digamma, x, found, reflected & (np.abs(found) < 0.5) & (x > -20.0))
+    if abs(x - DIGAMMA_ZERO) < 0.25:
+        return digamma_difference(DIGAMMA_ZERO, (x - DIGAMMA_ZERO) - DIGAMMA_ZERO_LOW)
+    if not x <= 0.0:
+        return scipy_psi(x)
+    if x == 0.0:
+        return -math.copysign(math.inf, x)
+    if x < -1e300:
+        return math.nan
+    nearest = math.floor(x + 0.5)
+    fraction = x - nearest
+    if fraction == 0.0:
+        return math.nan
+    reflected = scipy_psi(1.0 - x) - math.pi * cotangent_of_turns(fraction)
+    if abs(reflected) >= 0.5 or x < -20.0:
+        return reflected
+    # As the difference to the zero beside x, reflected: cot(a) - cot(b) = sin(b - a)/(sin(a) sin(b)).
+    n = int(-x)
+    zero = DIGAMMA_ZEROS[n]
+    h = (x - zero) - DIGAMMA_ZEROS_LOW[n]
+    sines = math.sin(math.pi * fraction) * math.sin(math.pi * (zero - nearest))
+    return digamma_difference(1.0 - zero, -h) + math.pi * math.sin(math.pi * h) / sines
 
 
-def one_by_one(function: Callable[[float], float], x: Array, found: Array, where: Array) -> Array:
-    """What was found, with a function of one float applied to a few elements: those near zeros of it."""
-    if where.any():
-        found = np.array(found)
-        found[where] = [function(one) for one in x[where].tolist()]
-    return found
-
-
-def polygamma(n: Any, x: Any) -> Array:
-    """The n-th derivative of digamma; left of 0 by reflection (DLMF 5.15.6), where SciPy's sum loses digits."""
-    n, x = np.broadcast_arrays(np.asarray(n, dtype=np.float64), np.asarray(x, dtype=np.float64))
-    reflected = x <= 0.0
-    value = np.where(n < 0.0, np.nan, special.polygamma(n, np.where(reflected, 1.0 - x, x)))
-    if reflected.any():
-        cotangent = cotangents(x)
-        for order in np.unique(n[reflected]).tolist():
-            here = reflected & (n == order)
-            if order in LEFT_ORDERS:
-                sign = -1.0 if order % 2 else 1.0
-                value = np.where(here, sign * value - cotangent_derivative(cotangent, int(order)), value)
-            else:
-                value = np.where(here, np.nan, value)
-    return value
-
-
-# --- integrals ------------------------------------------------------------------------------------------------------
-
-
-def expi(x: Any) -> Array:
-    """The exponential integral Ei; beside its zero SciPy's has few digits."""
-    x = np.asarray(x, dtype=np.float64)
-    return one_by_one(expi_around_zero, x, special.expi(x), np.abs(x - EXPI_ZERO) < 0.2)
-
-
-# --- differences of digamma -----------------------------------------------------------------------------------------
-
-
-def polygamma_difference(x: Any, h: Any, order: int) -> Array:
-    """psi^(order)(x + h) - psi^(order)(x) for positive x and x + h; every term carries the factor h."""
-    return elementwise(lambda x, h: _polygamma_difference(x, h, order), x, h)
-
-
-def _polygamma_difference(x: Array, h: Array, order: int) -> Array:
-    with np.errstate(all="ignore"):
-        valid = (x > 0.0) & (x + h > 0.0) & np.isfinite(x) & np.isfinite(h)
-        plain = special.polygamma(order, x + h) - special.polygamma(order, x)
-    return masked(lambda x, h: _positive_difference(x, h, order), valid, plain, x, h)
-
-
-def _positive_difference(x: Array, h: Array, order: int) -> Array:
-    sign = -1.0 if order % 2 == 0 else 1.0
-
-    def term(power: float) -> Array:
-        """(x + h)**-power - x**-power."""
-        return x**-power * np.expm1(-power * np.log1p(h / x))
-
-    # Up by recurrence, DLMF 5.15.5, until the expansion holds for both ends.
-    total = np.zeros_like(x)
-    while True:
-        low = np.minimum(x, x + h) < 12.0 + order
-        if not low.any():
-            break
-        total = np.where(low, total + sign * math.factorial(order) * term(order + 1.0), total)
-        x = np.where(low, x + 1.0, x)
-    # DLMF 5.11.2 for order 0, 5.15.9 otherwise.
-    tail = np.log1p(h / x) if order == 0 else sign * math.factorial(order - 1) * term(order)
-    tail = tail + sign * 0.5 * math.factorial(order) * term(order + 1.0)
+def digamma_difference(x: float, h: float) -> float:
+    """digamma(x + h) - digamma(x) for positive x and x + h: every term is a multiple of h, so that nothing cancels."""
+    total = 0.0
+    while x < 10.0 or x + h < 10.0:
+        total += h / (x + h) / x
+        x += 1.0
+    ratio = math.log1p(h / x)
+    total += ratio + 0.5 * (h / (x + h)) / x
+    power = 1.0 / (x * x)
+    factor = power
     for k in range(10):
-        factor = BERNOULLI[k] * math.factorial(2 * k + 1 + order) / math.factorial(2 * k + 2)
-        tail = tail + sign * factor * term(2.0 * k + 2.0 + order)
-    return total + tail
+        # x**-2m - (x + h)**-2m = -x**-2m expm1(-2m log1p(h/x))
+        total -= BERNOULLI[k] / (2 * k + 2) * factor * math.expm1(-(2 * k + 2) * ratio)
+        factor *= power
+    return total
 
 
-# --- logarithm of beta ----------------------------------------------------------------------------------------------
+def cotangent_of_turns(fraction: float) -> float:
+    """cot(pi*fraction) for a nonzero fraction in [-1/2, 1/2], and exactly 0 at the ends."""
+    if abs(fraction) < 0.25:
+        return 1.0 / math.tan(math.pi * fraction)
+    return math.copysign(math.tan(math.pi * (0.5 - abs(fraction))), fraction)
 
 
-def beta(a: Any, b: Any) -> Array:
-    """beta(a, b); see special_scalar.beta."""
-    with np.errstate(all="ignore"):
-        large = (a > 0) & (b > 0) & (a + b >= 160.0)
-        found = np.where(large, np.exp(betaln(np.where(large, a, 80.0), np.where(large, b, 80.0))), special.beta(a, b))
-        small, other = np.minimum(a, b), np.maximum(a, b)
-        return np.where((small > 0.0) & (small < 1e-290) & (other < np.inf), 1.0 / small + 1.0 / other, found)
+def cotangent_table() -> tuple[float, ...]:
+    """The derivatives of cot up to order 20 as polynomials in it, in rows of 22 coefficients: c' = -(1 + c**2)."""
+    table: list[float] = []
+    row = [0.0, 1.0]
+    for order in range(21):
+        table += row + [0.0] * (20 - order)
+        slope = [k * c for k, c in enumerate(row)][1:]
+        row = [-(a + b) for a, b in zip([*slope, 0.0, 0.0], [0.0, 0.0, *slope])]
+    return tuple(table)
 
 
-def betaln(a: Any, b: Any) -> Array:
-    """log|beta(a, b)|; see special_scalar.betaln."""
-    return elementwise(_betaln, a, b)
+COTANGENTS = cotangent_table()
 
 
-def _betaln(a: Array, b: Array) -> Array:
-    with np.errstate(all="ignore"):
-        small, large = np.minimum(a, b), np.maximum(a, b)
-        rough = special.betaln(a, b)
-        both = small + large
-        share = -np.log1p(large / small)
-        rest = np.log1p(-small / both)
-        difference = _stirling_error(large) - _stirling_error(both)
-        two_large = (
-            -0.5 * np.log(large)
-            + LOG_SQRT_TWO_PI
-            + _stirling_error(small)
-            + difference
-            + (small - 0.5) * share
-            + large * rest
-        )
-        one_large = special.gammaln(small) + difference + small - small * np.log(both) + (large - 0.5) * rest
-        near = np.log(special.gamma(small) * (special.gamma(large) / special.gamma(both)))
-        positive = (small > 0.0) & np.isfinite(large)
-        zero = positive & (large < 10.0) & (np.abs(near) < BESIDE_ZERO)
-        if zero.any():
-            near = np.array(near)
-            near[zero] = [betaln_beside_zero(*pair) for pair in zip(a[zero].tolist(), b[zero].tolist())]
-        found = np.where(large < 10.0, near, np.where(small >= 10.0, two_large, one_large))
-        found = np.where(small < 1e-290, np.log1p(small / large) - np.log(small), found)
-        return np.where(positive & np.isfinite(found), found, rough)
+def polygamma(n: float, x: float) -> float:
+    """The n-th derivative of digamma: DLMF 25.11.12, and by reflection (5.15.6) for x < 0. Infinite or nan at the poles."""
+    order = int(n)
+    if order != n or order < 0 or order > 20:
+        raise ValueError("it is known up to order 20")
+    if order == 0:
+        return digamma(x)
+    factor = 1.0  # order!, with the sign of the result for positive x
+    for k in range(1, order + 1):
+        factor *= k
+    factor = factor if order % 2 else -factor
+    if not x <= 0.0:
+        return factor * zeta_derivative(order + 1.0, x, 0) if x < math.inf else 0.0 * x
+    fraction = x - math.floor(x + 0.5) if x > -1e300 else 0.0
+    if fraction == 0.0:
+        return math.nan
+    cotangent = cotangent_of_turns(fraction)
+    poles = 0.0
+    for k in range(order + 1, -1, -1):
+        poles = poles * cotangent + COTANGENTS[22 * order + k]
+    reflected = factor * zeta_derivative(order + 1.0, 1.0 - x, 0)
+    return (-reflected if order % 2 else reflected) - math.pow(math.pi, order + 1.0) * poles
 
 
-# --- binomial coefficients ------------------------------------------------------------------------------------------
+def polygamma_difference(x: float, h: float, order: int) -> float:
+    """polygamma(order, x + h) - polygamma(order, x); for positive x and x + h no digits cancel."""
+    if not (0.0 < x < math.inf and 0.0 < x + h < math.inf) or (order > 0 and abs(h) >= 0.1 * x):
+        return polygamma(order, x + h) - polygamma(order, x)
+    if order == 0:
+        return digamma_difference(x, h)
+    below = 1.0  # (order - 1)!
+    for k in range(2, order):
+        below *= k
+    factor = below * order
+    total = 0.0
+    while x < 12.0 + order or x + h < 12.0 + order:
+        total += factor * power_difference(x, h, order + 1.0)
+        x += 1.0
+    total += below * power_difference(x, h, float(order)) + 0.5 * factor * power_difference(x, h, order + 1.0)
+    for k in range(10):
+        rising = 1.0  # (2k + order + 1)!/(2k + 2)!
+        for m in range(2 * k + 3, 2 * k + 2 + order):
+            rising *= m
+        total += BERNOULLI[k] * rising * power_difference(x, h, 2.0 * k + 2.0 + order)
+    return total if order % 2 else -total
 
 
-def binomial(n: Any, k: Any) -> Array:
-    """n!/(k!(n - k)!); see special_scalar.binomial. SciPy's loses digits from n = 1e5 on."""
-    return elementwise(_binomial, n, k)
+def power_difference(x: float, h: float, power: float) -> float:
+    """(x + h)**-power - x**-power, a multiple of h."""
+    return math.pow(x, -power) * math.expm1(-power * math.log1p(h / x))
 
 
-def _binomial(n: Array, k: Array) -> Array:
-    with np.errstate(all="ignore"):
-        near = (n > 0.5) & (n < 1e15) & (((k > 1e-100) & (k < 1e15)) | (k == 0.0))
-        counted = near & (k < 20.0) & (k == np.floor(k))
-        found = np.asarray(special.binom(n, k))
-        found = masked(_falling_quotient, counted, found, n, k)
-        return masked(_by_beta, near & ~counted & (n - k > -1.0), found, n, k)
+# --- the logarithm of gamma -----------------------------------------------------------------------------------------
 
 
-def _falling_quotient(n: Array, k: Array) -> Array:
-    """n (n - 1) ... (n - k + 1)/k!, for small integers k."""
-    found = np.ones_like(n)
-    for i in range(int(np.max(k, initial=0.0))):
-        found = np.where(i < k, found * ((n - i) / (i + 1.0)), found)
+# zeta(k) - 1 for k = 2..31.
+ZETA_LESS_ONE = tuple([zeta_derivative(float(k), 2.0, 0) for k in range(2, 32)])
+
+# The zeros of log|gamma(x)| between -18 and -2, as sums of two floats: by mpmath. Beyond, no float is near enough to one.
+LOG_GAMMA_ZEROS = (
+    -2.4570247382208006, -2.7476826467274127, -3.14358088834998, -3.955294284858598, -4.039361839740537,
+    -4.991544640560048, -5.0082181683225935, -5.998607480080875, -6.001385294453155, -6.999801507890638,
+    -7.000198333407325, -7.999975197095821, -8.000024800270682, -8.999997244250977, -9.000002755714823,
+    -9.99999972442663, -10.000000275573013, -10.99999997494789, -11.000000025052106, -11.999999997912324,
+    -12.000000002087676, -12.99999999983941, -13.00000000016059, -13.99999999998853, -14.00000000001147,
+    -14.999999999999236, -15.000000000000764, -15.999999999999952, -16.000000000000046, -16.999999999999996,
+    -17.000000000000004,
+)  # fmt: skip
+LOG_GAMMA_ZEROS_LOW = (
+    -3.7075610815513266e-17, 9.055340329338315e-17, -2.1818179852331714e-16, -1.999428391746348e-17,
+    2.1143995503980602e-16, 1.5174411760571722e-16, -4.3926353491015815e-17, -3.311862478893795e-16,
+    6.415847287933042e-17, 1.0550130037400023e-17, 2.504354173632409e-16, -5.261737128572354e-17,
+    -4.354586297860107e-16, -2.2185620509727132e-16, -9.491348611623208e-17, 4.883037618642443e-16,
+    -3.4909708332642057e-16, 1.9843998306985407e-16, -6.850849812286175e-16, -1.0020693920103036e-16,
+    1.2222548112048185e-16, 6.747262033096337e-16, -6.745919484964342e-16, 8.094860741926607e-16,
+    -8.094853704222662e-16, 8.82932241476868e-16, -8.829322382710274e-16, -1.668613399265054e-16,
+    -1.6094954994609367e-15, -7.412564244549576e-16, 7.412564244550028e-16,
+)  # fmt: skip
+
+
+def log_gamma(x: float) -> float:
+    """log|gamma(x)|, around its zeros at 1 and 2 by DLMF 5.7.3: the C library's need have no relative accuracy there."""
+    if not 0.5 < x < 2.5:
+        value = math.lgamma(x)
+        return around_negative_zero(x) if -18.0 < x < -2.0 and abs(value) < 0.5 else value
+    found: float = log_gamma_around_2(x - 1.0) - math.log1p(x - 1.0) if x < 1.5 else log_gamma_around_2(x - 2.0)
     return found
 
 
-def _by_beta(n: Array, k: Array) -> Array:
-    return 1.0 / ((n + 1.0) * beta(1.0 + n - k, 1.0 + k))
+def log_gamma_around_2(z: Any) -> Any:
+    """log(gamma(2 + z)) for |z| <= 1/2, of arrays too."""
+    total = 0.0 * z
+    for k in range(31, 1, -1):
+        total = (total + (ZETA_LESS_ONE[k - 2] / k if k % 2 == 0 else -ZETA_LESS_ONE[k - 2] / k)) * z
+    return z * (1.0 - EULER_GAMMA + total)
 
 
-# --- Gaussians and the error function -------------------------------------------------------------------------------
+def around_negative_zero(x: float) -> float:
+    """log|gamma(x)| as its difference to the nearest zero, which recurrence (DLMF 5.5.1) makes positive."""
+    nearest = 0
+    for k in range(31):
+        if abs(x - LOG_GAMMA_ZEROS[k]) < abs(x - LOG_GAMMA_ZEROS[nearest]):
+            nearest = k
+    zero, low = LOG_GAMMA_ZEROS[nearest], LOG_GAMMA_ZEROS_LOW[nearest]
+    h = (x - zero) - low
+    total = 0.0
+    while zero < 10.0:
+        total -= math.log1p(h / (zero + low))
+        zero += 1.0
+    return total + log_gamma_difference(zero, h)
 
 
-def gaussian(x: Any, scale: float = 1.0) -> Array:
-    """exp(-scale*x**2) for scale 1 or 1/2; see special_scalar.gaussian."""
-    x = np.clip(x, -64.0, 64.0)
-    high = np.trunc(x * 16.0) / 16.0
-    return np.exp(-scale * high * high) * np.exp(-scale * (x - high) * (x + high))
+def log_gamma_difference(x: float, h: float) -> float:
+    """log(gamma(x + h)) - log(gamma(x)) for positive x and x + h: every term is a multiple of h. DLMF 5.11.1."""
+    total = 0.0
+    while x < 10.0 or x + h < 10.0:
+        total -= math.log1p(h / x)
+        x += 1.0
+    ratio = math.log1p(h / x)
+    total += (x - 0.5) * ratio + h * (math.log(x + h) - 1.0)
+    power = 1.0 / x
+    for k in range(8):
+        total += BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1)) * power * math.expm1(-(2 * k + 1) * ratio)
+        power /= x * x
+    return total
 
 
-def normal_density(x: Any) -> Array:
-    """exp(-x**2/2)/sqrt(2 pi)."""
-    return gaussian(x, 0.5) / math.sqrt(2.0 * math.pi)
-
-
-def erfc(x: Any) -> Array:
-    """1 - erf(x). In the upper tail SciPy's loses two digits; the scaled function and an exact Gaussian do not."""
-    tail = x > 1.0
-    return np.where(tail, special.erfcx(np.where(tail, x, 1.0)) * gaussian(x), special.erfc(x))
-
-
-def ndtr(x: Any) -> Array:
-    """The normal distribution function, likewise."""
-    tail = x < -1.0
-    scaled = special.erfcx(np.where(tail, x, -1.0) * -SQRT_HALF)
-    return 0.5 * np.where(tail, scaled * gaussian(x, 0.5), special.erfc(x * -SQRT_HALF))
+def stirling_error(x: float) -> float:
+    """log(gamma(x)) less Stirling's (x - 1/2) log(x) - x + log(2 pi)/2: DLMF 5.11.1 from 10 on, by definition below."""
+    if not x >= 10.0:
+        return log_gamma(x + 1.0) - (x + 0.5) * math.log(x) + x - LOG_SQRT_TWO_PI
+    square = 1.0 / (x * x)
+    tail = 0.0
+    for k in range(7, -1, -1):
+        tail = tail * square + BERNOULLI[k] / ((2 * k + 2) * (2 * k + 1))
+    return tail / x

@@ -17,7 +17,7 @@ from .linalg import det, norm, slogdet
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
 from .special import lgamma, log_ndtr
-from .special_quotients import SCALARS, over
+from .special_quotients import SCALARS, on_arrays
 from .structure import reshape
 from .support import DEFINITE, SQUARE, VECTOR, cases, floating, is_symbol, leave_unless, shape_of
 from .trigonometric import arccos, cosh, log_cosh, one_minus_square, sin, sinh
@@ -34,12 +34,9 @@ if TYPE_CHECKING:
 def _scaled_root(np: Any, *parts: Any) -> Any:
     """sqrt(a**2 + b**2 + ...) without overflow or underflow on the way."""
     if any(is_complex(np.asarray(part)) for part in parts):
-        total = array_product(np, parts[0], parts[0])
-        for part in parts[1:]:
-            total = total + array_product(np, part, part)
-        return np.sqrt(total)
-    root = np.hypot(parts[0], parts[1])
-    for part in parts[2:]:
+        return np.sqrt(sum(array_product(np, part, part) for part in parts))
+    root = parts[0]
+    for part in parts[1:]:
         root = np.hypot(root, part)
     return root
 
@@ -60,10 +57,8 @@ def _at_zero(count: int) -> list[Singular]:
 
 root_of_squares = elementwise(
     "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
-    scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float",
-    kernel="math.hypot({0}, {1})",
-    domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2),
-    internal=True, replaces="sqrt(a**2 + b**2)",
+    scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float", kernel="math.hypot({0}, {1})",
+    domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2), internal=True, replaces="sqrt(a**2 + b**2)",
     doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
     example=("root_of_squares(3.0, 4.0)", 5.0),
 )  # fmt: skip
@@ -71,8 +66,7 @@ root_of_three_squares = elementwise(
     "root_of_three_squares", "a, b, c",
     [lambda y, a, b, c: divide(a, y), lambda y, a, b, c: divide(b, y), lambda y, a, b, c: divide(c, y)],
     scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
-    kernel="math.hypot(math.hypot({0}, {1}), {2})",
-    domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
+    kernel="math.hypot(math.hypot({0}, {1}), {2})", domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
     internal=True, replaces="sqrt(a**2 + b**2 + c**2)",
     doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
     example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
@@ -85,11 +79,9 @@ def _keep_domain(np: Any, x: Any) -> Any:
 
 
 square_of_root = elementwise(
-    "square_of_root", "x", [lambda y, x: 1.0 if is_complex(x) else 1.0 + 0.0 * y],
-    scalar=lambda x: x if x >= 0 else math.nan, array=_keep_domain, dtype="float", domain=[(0.2, 4)],
-    kernel="({0} if {0} >= 0.0 else math.nan)",
-    internal=True, replaces="sqrt(x)**2; exp(log(x))",
-    doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
+    "square_of_root", "x", [lambda y, x: 1.0 if is_complex(x) else 1.0 + 0.0 * y], scalar=lambda x: x if x >= 0 else math.nan,
+    array=_keep_domain, dtype="float", domain=[(0.2, 4)], kernel="({0} if {0} >= 0.0 else math.nan)", internal=True,
+    replaces="sqrt(x)**2; exp(log(x))", doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
     example=("square_of_root(2.0)", 2.0),
 )  # fmt: skip
 
@@ -104,20 +96,26 @@ def _real_form(stable: Callable[[Any], Any], plain: Callable[[Any], Any]) -> Cal
     return form
 
 
-log_of_sigmoid = composite(
-    "log_of_sigmoid", "x", _real_form(log_sigmoid, lambda x: log(sigmoid(x))), domain=[(-5, 5)],
-    internal=True, replaces="log(sigmoid(x))",
-    doc="log(sigmoid(x)) by log_sigmoid.", example=("log_of_sigmoid(-1000.0)", -1000.0),
+def _form(
+    name: str, function: Any, replaces: str, doc: str, example: Any, signature: str = "x", domain: Any = None
+) -> Operation:
+    domain = domain or cases(((VECTOR,), {}))
+    return composite(
+        name, signature, function, domain=domain, internal=True, replaces=replaces, doc=doc, example=example
+    )
+
+
+log_of_sigmoid = _form(
+    "log_of_sigmoid", _real_form(log_sigmoid, lambda x: log(sigmoid(x))), "log(sigmoid(x))", "log(sigmoid(x)) by log_sigmoid.",
+    ("log_of_sigmoid(-1000.0)", -1000.0), domain=[(-5, 5)],
 )  # fmt: skip
-log_of_cosh = composite(
-    "log_of_cosh", "x", _real_form(log_cosh, lambda x: log(cosh(x))), domain=[(-5, 5)],
-    internal=True, replaces="log(cosh(x))",
-    doc="log(cosh(x)) by log_cosh.", example=("log_of_cosh(0.0)", 0.0),
+log_of_cosh = _form(
+    "log_of_cosh", _real_form(log_cosh, lambda x: log(cosh(x))), "log(cosh(x))", "log(cosh(x)) by log_cosh.",
+    ("log_of_cosh(0.0)", 0.0), domain=[(-5, 5)],
 )  # fmt: skip
-log_of_one_plus_exp = composite(
-    "log_of_one_plus_exp", "x", _real_form(softplus, lambda x: log(1.0 + exp(x))), domain=[(-5, 5)],
-    internal=True, replaces="log(1 + exp(x))",
-    doc="log(1 + exp(x)) by softplus.", example=("log_of_one_plus_exp(1000.0)", 1000.0),
+log_of_one_plus_exp = _form(
+    "log_of_one_plus_exp", _real_form(softplus, lambda x: log(1.0 + exp(x))), "log(1 + exp(x))", "log(1 + exp(x)) by softplus.",
+    ("log_of_one_plus_exp(1000.0)", 1000.0), domain=[(-5, 5)],
 )  # fmt: skip
 
 
@@ -128,23 +126,21 @@ def _log_of_det(x: Any) -> Any:
     return OPERATORS.where(sign > 0, size, math.nan)
 
 
-log_of_exp = composite(
-    "log_of_exp", "x", _real_form(lambda x: multiply(1.0, x), lambda x: log(exp(x))), domain=[(-5, 5)],
-    internal=True, replaces="log(exp(x))", doc="log(exp(x)), which is x.", example=("log_of_exp(1000.0)", 1000.0),
+log_of_exp = _form(
+    "log_of_exp", _real_form(lambda x: multiply(1.0, x), lambda x: log(exp(x))), "log(exp(x))", "log(exp(x)), which is x.",
+    ("log_of_exp(1000.0)", 1000.0), domain=[(-5, 5)],
 )  # fmt: skip
-log_of_erfc = composite(
-    "log_of_erfc", "x", lambda x: log_ndtr(multiply(-math.sqrt(2.0), x)) + math.log(2.0), domain=[(-3, 3)],
-    internal=True, replaces="log(erfc(x)); log(1 - erf(x))", doc="log(erfc(x)) without underflow.",
-    example=("log_of_erfc(0.0)", 0.0),
+log_of_erfc = _form(
+    "log_of_erfc", lambda x: log_ndtr(multiply(-math.sqrt(2.0), x)) + math.log(2.0), "log(erfc(x)); log(1 - erf(x))",
+    "log(erfc(x)) without underflow.", ("log_of_erfc(0.0)", 0.0), domain=[(-3, 3)],
 )  # fmt: skip
-log_of_det = composite(
-    "log_of_det", "x", _log_of_det, domain=cases(((DEFINITE,), {})), internal=True, replaces="log(det(x))",
-    doc="log(det(x)) without underflow or overflow.", example=("log_of_det([[1e-200, 0.0], [0.0, 1e-200]])", -400 * math.log(10)),
+log_of_det = _form(
+    "log_of_det", _log_of_det, "log(det(x))", "log(det(x)) without underflow or overflow.",
+    ("log_of_det([[1e-200, 0.0], [0.0, 1e-200]])", -400 * math.log(10)), domain=cases(((DEFINITE,), {})),
 )  # fmt: skip
-log_of_sum_of_exp = composite(
-    "log_of_sum_of_exp", "x", _real_form(logsumexp, lambda x: log(reduce_sum(exp(x)))), domain=cases(((VECTOR,), {})), internal=True,
-    replaces="log(sum(exp(x)))",
-    doc="log(sum(exp(x))) by logsumexp.", example=("log_of_sum_of_exp([1000.0, -1000.0])", 1000.0),
+log_of_sum_of_exp = _form(
+    "log_of_sum_of_exp", _real_form(logsumexp, lambda x: log(reduce_sum(exp(x)))), "log(sum(exp(x)))",
+    "log(sum(exp(x))) by logsumexp.", ("log_of_sum_of_exp([1000.0, -1000.0])", 1000.0),
 )  # fmt: skip
 
 
@@ -153,11 +149,9 @@ def _normalised_exp(x: Any) -> Any:
     return reshape(softmax(reshape(x, shape=-1)), shape=shape) if shape else divide(exp(x), exp(x))
 
 
-normalised_exp = composite(
-    "normalised_exp", "x", _real_form(_normalised_exp, lambda x: exp(x) / reduce_sum(exp(x))),
-    domain=cases(((VECTOR,), {})), internal=True,
-    replaces="exp(x)/sum(exp(x))",
-    doc="exp(x) / sum(exp(x)) without overflow.", example=("normalised_exp([1000.0, 1000.0])", [0.5, 0.5]),
+normalised_exp = _form(
+    "normalised_exp", _real_form(_normalised_exp, lambda x: exp(x) / reduce_sum(exp(x))), "exp(x)/sum(exp(x))",
+    "exp(x) / sum(exp(x)) without overflow.", ("normalised_exp([1000.0, 1000.0])", [0.5, 0.5]),
 )  # fmt: skip
 
 
@@ -169,20 +163,18 @@ def _shares(a: Any, x: Any) -> Any:
     return exp(a - top) / reduce_sum(exp(x - top))
 
 
-share_of_exp = composite(
-    "share_of_exp", "a, x", _shares, domain=cases(((0.5, VECTOR), {})), internal=True, replaces="exp(a)/sum(exp(x))",
-    doc="exp(a) / sum(exp(x)) without overflow where a is about as large as x.",
-    example=("share_of_exp(1000.0, [1000.0, 1000.0])", 0.5),
+share_of_exp = _form(
+    "share_of_exp", _shares, "exp(a)/sum(exp(x))", "exp(a) / sum(exp(x)) without overflow where a is about as large as x.",
+    ("share_of_exp(1000.0, [1000.0, 1000.0])", 0.5), signature="a, x", domain=cases(((0.5, VECTOR), {})),
 )  # fmt: skip
-log_of_share = composite(
-    "log_of_share", "a, x", lambda a, x: a - log_of_sum_of_exp(x), domain=cases(((0.5, VECTOR), {})), internal=True,
-    replaces="log(exp(a)/sum(exp(x)))", doc="log(exp(a) / sum(exp(x))) without overflow or underflow.",
-    example=("log_of_share(0.0, [1000.0, -1000.0])", -1000.0),
+log_of_share = _form(
+    "log_of_share", lambda a, x: a - log_of_sum_of_exp(x), "log(exp(a)/sum(exp(x)))",
+    "log(exp(a) / sum(exp(x))) without overflow or underflow.", ("log_of_share(0.0, [1000.0, -1000.0])", -1000.0),
+    signature="a, x", domain=cases(((0.5, VECTOR), {})),
 )  # fmt: skip
-share_of_two = composite(
-    "share_of_two", "a, b", lambda a, b: sigmoid(a - b), domain=[(-3, 3), (-3, 3)], internal=True,
-    replaces="exp(a)/(exp(a) + exp(b))", doc="exp(a) / (exp(a) + exp(b)) without overflow.",
-    example=("share_of_two(1000.0, 1000.0)", 0.5),
+share_of_two = _form(
+    "share_of_two", lambda a, b: sigmoid(a - b), "exp(a)/(exp(a) + exp(b))", "exp(a) / (exp(a) + exp(b)) without overflow.",
+    ("share_of_two(1000.0, 1000.0)", 0.5), signature="a, b", domain=[(-3, 3), (-3, 3)],
 )  # fmt: skip
 
 
@@ -196,10 +188,9 @@ def _root_of_sum(x: Any) -> Any:
     return norm(x)
 
 
-root_of_sum_of_squares = composite(
-    "root_of_sum_of_squares", "x", lambda x: _root_of_sum(as_operand(x)), domain=cases(((VECTOR,), {})), internal=True,
-    replaces="sqrt(sum(x**2))",
-    doc="sqrt(sum(x**2)) without overflow or underflow on the way.", example=("root_of_sum_of_squares([3e200, 4e200])", 5e200),
+root_of_sum_of_squares = _form(
+    "root_of_sum_of_squares", lambda x: _root_of_sum(as_operand(x)), "sqrt(sum(x**2))",
+    "sqrt(sum(x**2)) without overflow or underflow on the way.", ("root_of_sum_of_squares([3e200, 4e200])", 5e200),
 )  # fmt: skip
 
 
@@ -208,18 +199,16 @@ def _square_of_norm(x: Any) -> Any:
     return power(norm(x), 2) if is_complex(x) else reduce_sum(multiply(x, x))
 
 
-square_of_norm = composite(
-    "square_of_norm", "x", _square_of_norm, domain=cases(((VECTOR,), {}), ((SQUARE,), {})), internal=True,
-    replaces="norm(x)**2",
-    doc="norm(x)**2 as the sum of the squares, which is smooth at 0 too.", example=("square_of_norm([3.0, 4.0])", 25.0),
+square_of_norm = _form(
+    "square_of_norm", _square_of_norm, "norm(x)**2", "norm(x)**2 as the sum of the squares, which is smooth at 0 too.",
+    ("square_of_norm([3.0, 4.0])", 25.0), domain=cases(((VECTOR,), {}), ((SQUARE,), {})),
 )  # fmt: skip
 
 # --- inverses of inverses, and roots that cancel ------------------------------------------------------------------------
 
 inverse_of_inverse = elementwise(
-    "inverse_of_inverse", "x", [1],
-    scalar=lambda x: x, array=lambda np, x: np.asarray(x), dtype="float", domain=[(0.5, 4)], kernel="{0}",
-    internal=True, replaces="1/(1/x); cbrt(x)**3", doc="1/(1/x): x itself, with the derivative 1 at 0 too.",
+    "inverse_of_inverse", "x", [1], scalar=lambda x: x, array=lambda np, x: np.asarray(x), dtype="float", domain=[(0.5, 4)],
+    kernel="{0}", internal=True, replaces="1/(1/x); cbrt(x)**3", doc="1/(1/x): x itself, with the derivative 1 at 0 too.",
     example=("inverse_of_inverse(2.0)", 2.0),
 )  # fmt: skip
 
@@ -233,9 +222,9 @@ def _arccos_quotient(np: Any, x: Any, order: int) -> Any:
 
 # arccos(x)/sqrt(1 - x**2) = arccosh(x)/sqrt(x**2 - 1) = 2F1(1, 1; 3/2; (1 - x)/2): DLMF 15.4.4, derivatives 15.5.2.
 arccos_quotient: Operation = elementwise(
-    "arccos_quotient", "x | order=0", [lambda y, x, order: arccos_quotient(x, order=order + 1)],
-    array=_arccos_quotient, library="scipy", dtype="float", accepts="bif", domain=[(-0.9, 3)],
-    internal=True, doc="The derivative of arccos(x)/sqrt(1 - x**2) of a given order, with its limit at 1.",
+    "arccos_quotient", "x | order=0", [lambda y, x, order: arccos_quotient(x, order=order + 1)], array=_arccos_quotient,
+    library="scipy", dtype="float", accepts="bif", domain=[(-0.9, 3)], internal=True,
+    doc="The derivative of arccos(x)/sqrt(1 - x**2) of a given order, with its limit at 1.",
     example=("arccos_quotient(1.0)", 1.0),
 )  # fmt: skip
 
@@ -245,17 +234,16 @@ def _arccos_over_root(x: Any) -> Any:
 
 
 square_of_arccos = elementwise(
-    "square_of_arccos", "x", [lambda y, x: -2.0 * _arccos_over_root(x)],
-    scalar=lambda x: math.acos(x) ** 2, array=lambda np, x: np.arccos(x) ** 2, dtype="float", domain=[(-0.9, 0.9)],
+    "square_of_arccos", "x", [lambda y, x: -2.0 * _arccos_over_root(x)], scalar=lambda x: math.acos(x) ** 2,
+    array=lambda np, x: np.arccos(x) ** 2, dtype="float", domain=[(-0.9, 0.9)],
     singular=[Singular(lambda x: x == -1, "arccos(x)**2 has an infinite derivative at -1", **everywhere(-math.inf))],
     internal=True, replaces="arccos(x)**2", doc="arccos(x)**2, with the derivative -2 at 1.",
     example=("square_of_arccos(1.0)", 0.0),
 )  # fmt: skip
 square_of_arccosh = elementwise(
-    "square_of_arccosh", "x", [lambda y, x: 2.0 * _arccos_over_root(x)],
-    scalar=lambda x: math.acosh(x) ** 2, array=lambda np, x: np.arccosh(x) ** 2, dtype="float", domain=[(1.1, 3)],
-    internal=True, replaces="arccosh(x)**2", doc="arccosh(x)**2, with the derivative 2 at 1.",
-    example=("square_of_arccosh(1.0)", 0.0),
+    "square_of_arccosh", "x", [lambda y, x: 2.0 * _arccos_over_root(x)], scalar=lambda x: math.acosh(x) ** 2,
+    array=lambda np, x: np.arccosh(x) ** 2, dtype="float", domain=[(1.1, 3)], internal=True, replaces="arccosh(x)**2",
+    doc="arccosh(x)**2, with the derivative 2 at 1.", example=("square_of_arccosh(1.0)", 0.0),
 )  # fmt: skip
 
 
@@ -264,18 +252,15 @@ def _difference_of_roots(x: Any, m: Any, n: Any) -> Any:
     return first - second if m == n else divide(m - n, first + second)
 
 
-difference_of_roots = composite(
-    "difference_of_roots", "x | m=0, n=0", _difference_of_roots, domain=cases(((0.5,), {"m": 1.0, "n": 2.0})),
-    internal=True, replaces="sqrt(x + m) - sqrt(x + n)", doc="sqrt(x + m) - sqrt(x + n) for numbers m and n, without cancellation.",
-    example=("difference_of_roots(9.0, m=7.0)", 1.0),
+difference_of_roots = _form(
+    "difference_of_roots", _difference_of_roots, "sqrt(x + m) - sqrt(x + n)",
+    "sqrt(x + m) - sqrt(x + n) for numbers m and n, without cancellation.", ("difference_of_roots(9.0, m=7.0)", 1.0),
+    signature="x | m=0, n=0", domain=cases(((0.5,), {"m": 1.0, "n": 2.0})),
 )  # fmt: skip
-difference_of_lgammas = composite(
-    "difference_of_lgammas", "x | m=0, n=0",
-    lambda x, m, n: log(OPERATORS.abs(x + n)) if m - n == 1 else lgamma(x + m) - lgamma(x + n),
-    domain=cases(((0.5,), {"m": 1.0, "n": 0.0})),
-    internal=True, replaces="lgamma(x + m) - lgamma(x + n)",
-    doc="lgamma(x + m) - lgamma(x + n) for numbers m and n, without cancellation for m = n + 1.",
-    example=("difference_of_lgammas(2.0, m=1)", math.log(2.0)),
+difference_of_lgammas = _form(
+    "difference_of_lgammas", lambda x, m, n: log(OPERATORS.abs(x + n)) if m - n == 1 else lgamma(x + m) - lgamma(x + n),
+    "lgamma(x + m) - lgamma(x + n)", "lgamma(x + m) - lgamma(x + n) for numbers m and n, without cancellation for m = n + 1.",
+    ("difference_of_lgammas(2.0, m=1)", math.log(2.0)), signature="x | m=0, n=0", domain=cases(((0.5,), {"m": 1.0, "n": 0.0})),
 )  # fmt: skip
 
 # --- f(x) / x ---------------------------------------------------------------------------------------------------------
@@ -286,7 +271,7 @@ def _derivative_of(kind: str) -> Any:
     name, value = f"{kind}_quotient", SCALARS[kind]
     row = elementwise(
         f"{name}_derivative", "x | order=0", [lambda y, x, order: row(x, order=order + 1)],
-        scalar=value, array=lambda np, x, order: over(np, x, kind, order), kernel=f"{name}({{0}}, {{order}})",
+        scalar=value, array=lambda np, x, order: on_arrays(np, x, kind, order), kernel=f"{name}({{0}}, {{order}})",
         dtype="float", accepts="bif", domain=[(-0.9, 3)], internal=True,
         doc=f"The derivative of {kind}(x)/x of a given order, with its limit at 0.", example=(f"{name}_derivative(0.0)", 1.0),
     )  # fmt: skip
@@ -311,13 +296,11 @@ sin_quotient = _quotient_of("sin", sin, sin_quotient_derivative, "sin(x)")
 sinh_quotient = _quotient_of("sinh", sinh, sinh_quotient_derivative, "sinh(x)")
 expm1_quotient = _quotient_of("expm1", expm1, expm1_quotient_derivative, "expm1(x)", "(exp(x) - 1)")
 log1p_quotient = _quotient_of("log1p", log1p, log1p_quotient_derivative, "log1p(x)", "log(1 + x)")
-one_minus_cos = composite(
-    "one_minus_cos", "x", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    internal=True, replaces="1 - cos(x)",
-    doc="1 - cos(x) as 2 sin(x/2)**2.", example=("one_minus_cos(0.0)", 0.0),
+one_minus_cos = _form(
+    "one_minus_cos", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), "1 - cos(x)", "1 - cos(x) as 2 sin(x/2)**2.",
+    ("one_minus_cos(0.0)", 0.0), domain=[(-3, 3)],
 )  # fmt: skip
-cos_quotient = composite(
-    "cos_quotient", "x", lambda x: multiply(0.5, power(sin_quotient(multiply(0.5, x)), 2)), domain=[(-3, 3)],
-    internal=True, replaces="(1 - cos(x))/x**2",
-    doc="(1 - cos(x))/x**2, 1/2 at 0.", example=("cos_quotient(0.0)", 0.5),
+cos_quotient = _form(
+    "cos_quotient", lambda x: multiply(0.5, power(sin_quotient(multiply(0.5, x)), 2)), "(1 - cos(x))/x**2",
+    "(1 - cos(x))/x**2, 1/2 at 0.", ("cos_quotient(0.0)", 0.5), domain=[(-3, 3)],
 )  # fmt: skip

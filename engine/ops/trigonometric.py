@@ -9,60 +9,48 @@ from __future__ import annotations
 import math
 
 from ..core.operation import Singular, elementwise
+from . import kernel_functions as floats
 from . import sides
 from .arithmetic import INF, NAN, above, array_product, below, divide, everywhere, is_complex, multiply
-from .exponential import direction, hypot, reciprocal, rsqrt, square, tanh
+from .exponential import by_math, direction, hypot, reciprocal, rsqrt, square, tanh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 sin = elementwise(
-    "sin", "x", [lambda y, x: cos(x)],
-    scalar=math.sin, array=lambda np, x: np.sin(x), dtype="float", domain=[(-6, 6)],
-    kernel="math.sin({0})",
-    doc="The sine of x radians.", example=("sin(0)", 0.0),
+    "sin", "x", [lambda y, x: cos(x)], **by_math("sin"), domain=[(-6, 6)], doc="The sine of x radians.",
+    example=("sin(0)", 0.0),
 )  # fmt: skip
 cos = elementwise(
-    "cos", "x", [lambda y, x: -sin(x)],
-    scalar=math.cos, array=lambda np, x: np.cos(x), dtype="float", domain=[(-6, 6)],
-    kernel="math.cos({0})",
-    doc="The cosine of x radians.", example=("cos(0)", 1.0),
+    "cos", "x", [lambda y, x: -sin(x)], **by_math("cos"), domain=[(-6, 6)], doc="The cosine of x radians.",
+    example=("cos(0)", 1.0),
 )  # fmt: skip
 tan = elementwise(
-    "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y],
-    scalar=math.tan, array=lambda np, x: np.tan(x), dtype="float", domain=[(-1.4, 1.4)],
-    kernel="math.tan({0})",
+    "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y], **by_math("tan"), domain=[(-1.4, 1.4)],
     distance=sides.cosine, doc="The tangent of x radians.", example=("tan(0)", 0.0),
 )  # fmt: skip
 sec = elementwise(
-    "sec", "x", [lambda y, x: y * tan(x)],
-    scalar=lambda x: 1.0 / math.cos(x), array=lambda np, x: 1 / np.cos(x), dtype="float", domain=[(-1.4, 1.4)],
-    kernel="(1.0 / math.cos({0}))",
-    doc="The secant, 1/cos(x).", example=("sec(0)", 1.0),
+    "sec", "x", [lambda y, x: y * tan(x)], scalar=lambda x: 1.0 / math.cos(x), array=lambda np, x: 1 / np.cos(x), dtype="float",
+    domain=[(-1.4, 1.4)], kernel="(1.0 / math.cos({0}))", doc="The secant, 1/cos(x).", example=("sec(0)", 1.0),
 )  # fmt: skip
 csc = elementwise(
-    "csc", "x", [lambda y, x: -(y * cot(x))],
-    scalar=lambda x: 1.0 / math.sin(x), array=lambda np, x: 1 / np.sin(x), dtype="float", domain=[(0.2, 2.9)],
-    aliases="cosec", singular=[Singular(lambda x: x == 0, "csc has a pole at 0")],
-    kernel="(1.0 / math.sin({0}))",
-    doc="The cosecant, 1/sin(x).", example=("csc(pi/2)", 1.0),
+    "csc", "x", [lambda y, x: -(y * cot(x))], scalar=lambda x: 1.0 / math.sin(x), array=lambda np, x: 1 / np.sin(x),
+    dtype="float", domain=[(0.2, 2.9)], aliases="cosec", singular=[Singular(lambda x: x == 0, "csc has a pole at 0")],
+    kernel="(1.0 / math.sin({0}))", doc="The cosecant, 1/sin(x).", example=("csc(pi/2)", 1.0),
 )  # fmt: skip
 cot = elementwise(
-    "cot", "x", [lambda y, x: -square(csc(x))],
-    scalar=lambda x: 1.0 / math.tan(x), array=lambda np, x: 1 / np.tan(x), dtype="float", domain=[(0.2, 2.9)],
-    kernel="(1.0 / math.tan({0}))",
-    singular=[Singular(lambda x: x == 0, "cot has a pole at 0")],
-    doc="The cotangent, 1/tan(x).", example=("cot(pi/4)", 1.0),
+    "cot", "x", [lambda y, x: -square(csc(x))], scalar=lambda x: 1.0 / math.tan(x), array=lambda np, x: 1 / np.tan(x),
+    dtype="float", domain=[(0.2, 2.9)], kernel="(1.0 / math.tan({0}))",
+    singular=[Singular(lambda x: x == 0, "cot has a pole at 0")], doc="The cotangent, 1/tan(x).", example=("cot(pi/4)", 1.0),
 )  # fmt: skip
 
 
 # --- inverses -------------------------------------------------------------------------------------------------------
 
 one_minus_square = elementwise(
-    "one_minus_square", "x", [lambda y, x: -2.0 * x],
-    scalar=lambda x: (1.0 - x) * (1.0 + x), array=lambda np, x: array_product(np, 1 - x, 1 + x), dtype="float", domain=[(-3, 3)],
-    kernel="((1.0 - {0}) * (1.0 + {0}))",
+    "one_minus_square", "x", [lambda y, x: -2.0 * x], scalar=lambda x: (1.0 - x) * (1.0 + x),
+    array=lambda np, x: array_product(np, 1 - x, 1 + x), dtype="float", domain=[(-3, 3)], kernel="((1.0 - {0}) * (1.0 + {0}))",
     internal=True, doc="1 - x**2 as (1 - x)*(1 + x), exact near 1 and -1.", example=("one_minus_square(0.5)", 0.75),
     formula="1 - x**2",
 )  # fmt: skip
@@ -75,15 +63,11 @@ def _at_ends(name: str, choice: float) -> list[Singular]:
 
 
 arcsin = elementwise(
-    "arcsin", "x", [lambda y, x: rsqrt(one_minus_square(x))],
-    scalar=math.asin, array=lambda np, x: np.arcsin(x), dtype="float", aliases="asin", domain=[(-0.9, 0.9)],
-    kernel="math.asin({0})",
+    "arcsin", "x", [lambda y, x: rsqrt(one_minus_square(x))], **by_math("arcsin", "asin"), aliases="asin", domain=[(-0.9, 0.9)],
     singular=_at_ends("arcsin", INF), doc="The angle in [-pi/2, pi/2] whose sine is x.", example=("arcsin(0)", 0.0),
 )  # fmt: skip
 arccos = elementwise(
-    "arccos", "x", [lambda y, x: -rsqrt(one_minus_square(x))],
-    scalar=math.acos, array=lambda np, x: np.arccos(x), dtype="float", aliases="acos", domain=[(-0.9, 0.9)],
-    kernel="math.acos({0})",
+    "arccos", "x", [lambda y, x: -rsqrt(one_minus_square(x))], **by_math("arccos", "acos"), aliases="acos", domain=[(-0.9, 0.9)],
     singular=_at_ends("arccos", -INF), doc="The angle in [0, pi] whose cosine is x.", example=("arccos(1)", 0.0),
 )  # fmt: skip
 
@@ -94,21 +78,15 @@ def _atan_slope(y: Any, x: Any) -> Any:
 
 
 arctan = elementwise(
-    "arctan", "x", [_atan_slope],
-    scalar=math.atan, array=lambda np, x: np.arctan(x), dtype="float", aliases="atan", domain=[(-5, 5)],
-    kernel="math.atan({0})",
+    "arctan", "x", [_atan_slope], **by_math("arctan", "atan"), aliases="atan", domain=[(-5, 5)],
     doc="The angle in [-pi/2, pi/2] whose tangent is x.", example=("arctan(0)", 0.0),
 )  # fmt: skip
 # d/dy atan2(y, x) = x/r**2 as (x/r)/r: r**2 underflows at 1e-200 and overflows at 1e200.
 arctan2 = elementwise(
     "arctan2", "y, x",
-    [
-        lambda z, y, x: divide(direction(x, y), hypot(x, y)),
-        lambda z, y, x: divide(-direction(y, x), hypot(x, y)),
-    ],
+    [lambda z, y, x: divide(direction(x, y), hypot(x, y)), lambda z, y, x: divide(-direction(y, x), hypot(x, y))],
     scalar=math.atan2, array=lambda np, y, x: np.arctan2(y, x), dtype="float", accepts="bif", aliases="atan2",
-    kernel="math.atan2({0}, {1})",
-    domain=[(-5, 5), (0.5, 5)],
+    kernel="math.atan2({0}, {1})", domain=[(-5, 5), (0.5, 5)],
     singular=[
         Singular(
             lambda y, x: (y == 0) & (x == 0), "atan2 is not differentiable at (0, 0)", adiff=0.0, tensorflow=NAN,
@@ -124,60 +102,42 @@ arctan2 = elementwise(
 # --- hyperbolic -----------------------------------------------------------------------------------------------------
 
 sinh = elementwise(
-    "sinh", "x", [lambda y, x: cosh(x)],
-    scalar=math.sinh, array=lambda np, x: np.sinh(x), dtype="float", domain=[(-3, 3)],
-    kernel="math.sinh({0})",
-    doc="The hyperbolic sine.", example=("sinh(0)", 0.0),
+    "sinh", "x", [lambda y, x: cosh(x)], **by_math("sinh"), domain=[(-3, 3)], doc="The hyperbolic sine.",
+    example=("sinh(0)", 0.0),
 )  # fmt: skip
 cosh = elementwise(
-    "cosh", "x", [lambda y, x: sinh(x)],
-    scalar=math.cosh, array=lambda np, x: np.cosh(x), dtype="float", domain=[(-3, 3)],
-    kernel="math.cosh({0})",
-    doc="The hyperbolic cosine.", example=("cosh(0)", 1.0),
+    "cosh", "x", [lambda y, x: sinh(x)], **by_math("cosh"), domain=[(-3, 3)], doc="The hyperbolic cosine.",
+    example=("cosh(0)", 1.0),
 )  # fmt: skip
-
-
-def _log_cosh_scalar(x: float) -> float:
-    size = abs(x)
-    # log(cosh(x)) = log1p(2 sinh(x/2)**2) keeps small x; |x| + log((1 + exp(-2|x|))/2) keeps large x.
-    if size < 1.0:
-        half = math.sinh(0.5 * size)
-        return math.log1p(2.0 * half * half)
-    return size - math.log(2.0) + math.log1p(math.exp(-2.0 * size))
 
 
 def _log_cosh(np: Any, x: Any) -> Any:
+    # log1p(2 sinh(x/2)**2) keeps small x; |x| + log((1 + exp(-2|x|))/2) keeps large x.
     size = np.abs(x)
     half = np.sinh(0.5 * np.minimum(size, 1))
     return np.where(size < 1, np.log1p(2 * half * half), size - math.log(2.0) + np.log1p(np.exp(-2 * size)))
 
 
 log_cosh = elementwise(
-    "log_cosh", "x", [lambda y, x: tanh(x)],
-    scalar=_log_cosh_scalar, array=_log_cosh, dtype="float", accepts="bif", aliases="logcosh", domain=[(-5, 5)],
-    kernel="_log_cosh({0})",
-    doc="log(cosh(x)), without overflow.", example=("log_cosh(0)", 0.0),
-    formula="log(cosh(x))",
+    "log_cosh", "x", [lambda y, x: tanh(x)], scalar=floats._log_cosh, array=_log_cosh, dtype="float", accepts="bif",
+    aliases="logcosh", domain=[(-5, 5)], kernel="_log_cosh({0})", doc="log(cosh(x)), without overflow.",
+    example=("log_cosh(0)", 0.0), formula="log(cosh(x))",
 )  # fmt: skip
 csch = elementwise(
-    "csch", "x", [lambda y, x: -(y * coth(x))],
-    scalar=lambda x: 1.0 / math.sinh(x), array=lambda np, x: 1 / np.sinh(x), dtype="float", domain=[(0.2, 3)],
-    kernel="(1.0 / math.sinh({0}))",
-    singular=[Singular(lambda x: x == 0, "csch has a pole at 0")],
-    doc="The hyperbolic cosecant, 1/sinh(x).", example=("csch(inf)", 0.0),
+    "csch", "x", [lambda y, x: -(y * coth(x))], scalar=lambda x: 1.0 / math.sinh(x), array=lambda np, x: 1 / np.sinh(x),
+    dtype="float", domain=[(0.2, 3)], kernel="(1.0 / math.sinh({0}))",
+    singular=[Singular(lambda x: x == 0, "csch has a pole at 0")], doc="The hyperbolic cosecant, 1/sinh(x).",
+    example=("csch(inf)", 0.0),
 )  # fmt: skip
 coth = elementwise(
-    "coth", "x", [lambda y, x: -square(csch(x))],
-    scalar=lambda x: 1.0 / math.tanh(x), array=lambda np, x: 1 / np.tanh(x), dtype="float", domain=[(0.2, 3)],
-    kernel="(1.0 / math.tanh({0}))",
-    singular=[Singular(lambda x: x == 0, "coth has a pole at 0")],
-    doc="The hyperbolic cotangent, 1/tanh(x).", example=("coth(inf)", 1.0),
+    "coth", "x", [lambda y, x: -square(csch(x))], scalar=lambda x: 1.0 / math.tanh(x), array=lambda np, x: 1 / np.tanh(x),
+    dtype="float", domain=[(0.2, 3)], kernel="(1.0 / math.tanh({0}))",
+    singular=[Singular(lambda x: x == 0, "coth has a pole at 0")], doc="The hyperbolic cotangent, 1/tanh(x).",
+    example=("coth(inf)", 1.0),
 )  # fmt: skip
 arcsinh = elementwise(
     "arcsinh", "x", [lambda y, x: rsqrt(1.0 + square(x)) if is_complex(x) else reciprocal(hypot(1.0, x))],
-    scalar=math.asinh, array=lambda np, x: np.arcsinh(x), dtype="float", aliases="asinh", domain=[(-5, 5)],
-    kernel="math.asinh({0})",
-    doc="The inverse hyperbolic sine.", example=("arcsinh(0)", 0.0),
+    **by_math("arcsinh", "asinh"), aliases="asinh", domain=[(-5, 5)], doc="The inverse hyperbolic sine.", example=("arcsinh(0)", 0.0),
 )  # fmt: skip
 
 
@@ -187,9 +147,7 @@ def _acosh_slope(y: Any, x: Any) -> Any:
 
 
 arccosh = elementwise(
-    "arccosh", "x", [_acosh_slope],
-    scalar=math.acosh, array=lambda np, x: np.arccosh(x), dtype="float", aliases="acosh", domain=[(1.1, 5)],
-    kernel="math.acosh({0})",
+    "arccosh", "x", [_acosh_slope], **by_math("arccosh", "acosh"), aliases="acosh", domain=[(1.1, 5)],
     singular=[
         Singular(lambda x: x == 1, "arccosh has an infinite derivative at 1", **everywhere(INF)),
         Singular(
@@ -200,9 +158,8 @@ arccosh = elementwise(
     doc="The inverse hyperbolic cosine, for x from 1 on.", example=("arccosh(1)", 0.0),
 )  # fmt: skip
 arctanh = elementwise(
-    "arctanh", "x", [lambda y, x: reciprocal(one_minus_square(x))],
-    scalar=math.atanh, array=lambda np, x: np.arctanh(x), dtype="float", aliases="atanh", domain=[(-0.9, 0.9)],
-    kernel="math.atanh({0})",
+    "arctanh", "x", [lambda y, x: reciprocal(one_minus_square(x))], **by_math("arctanh", "atanh"), aliases="atanh",
+    domain=[(-0.9, 0.9)],
     singular=[
         *_at_ends("arctanh", INF),
         Singular(
@@ -218,16 +175,12 @@ arctanh = elementwise(
 # --- degrees --------------------------------------------------------------------------------------------------------
 
 deg2rad = elementwise(
-    "deg2rad", "x", [lambda y, x: math.pi / 180],
-    scalar=math.radians, array=lambda np, x: np.deg2rad(x), dtype="float", accepts="bif", aliases="radians",
-    kernel="({0} * 0.017453292519943295)",
-    domain=[(-180, 180)], doc="Degrees as radians.", example=("deg2rad(180)", math.pi),
-    formula="x*pi/180",
+    "deg2rad", "x", [lambda y, x: math.pi / 180], scalar=math.radians, array=lambda np, x: np.deg2rad(x), dtype="float",
+    accepts="bif", aliases="radians", kernel="({0} * 0.017453292519943295)", domain=[(-180, 180)], doc="Degrees as radians.",
+    example=("deg2rad(180)", math.pi), formula="x*pi/180",
 )  # fmt: skip
 rad2deg = elementwise(
-    "rad2deg", "x", [lambda y, x: 180 / math.pi],
-    scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float", accepts="bif", aliases="degrees",
-    kernel="({0} * 57.29577951308232)",
-    domain=[(-3, 3)], doc="Radians as degrees.", example=("rad2deg(pi)", 180.0),
-    formula="x*180/pi",
+    "rad2deg", "x", [lambda y, x: 180 / math.pi], scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float",
+    accepts="bif", aliases="degrees", kernel="({0} * 57.29577951308232)", domain=[(-3, 3)], doc="Radians as degrees.",
+    example=("rad2deg(pi)", 180.0), formula="x*180/pi",
 )  # fmt: skip

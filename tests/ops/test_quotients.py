@@ -5,7 +5,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
-from adiff.engine.ops.special_quotients import SCALARS, over
+from adiff.engine.ops.special_quotients import SCALARS, on_arrays
 
 POINTS = [
     0.0,
@@ -49,7 +49,7 @@ def integral(kind: str, x: float, order: int) -> Any:
 @pytest.mark.parametrize("kind", SCALARS)
 def test_derivatives(kind: str, order: int) -> None:
     points = [sign * x for x in POINTS for sign in (1, -1) if kind != "log1p" or sign * x > -1]
-    together = over(np, np.array(points), kind, order)
+    together = on_arrays(np, np.array(points), kind, order)
     for x, found in zip(points, together.tolist()):
         with mp.workdps(30):
             exact = integral(kind, x, order)

@@ -6,6 +6,7 @@ import ctypes
 import os
 from _thread import allocate_lock
 
+from ...ops.scipy_functions import address
 from ..ir import Unsupported
 from .record import ENTRY, RESIZE
 
@@ -13,16 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
-
-SPECIAL = "scipy.special.cython_special"
-# SciPy's functions that kernels call, and C's, with the number of their arguments, all of them doubles.
-EXTERNALS: dict[str, int] = {
-    **{f"scipy_{name}": 1 for name in "j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e".split()},
-    **{f"scipy_{name}": 2 for name in "jv yv iv kv gammainc gammaincc".split()},
-    "scipy_betainc": 3,
-}
-# Cython exports a function of several types under a name for each of them.
-VARIANTS = ("", "__pyx_fuse_0", "__pyx_fuse_1")
 
 
 class Code:
@@ -38,9 +29,6 @@ class Code:
 LOCK = allocate_lock()
 LINKER: list[Any] = []  # llvmlite's library, and the linker that was made by it
 NUMBER = iter(range(1 << 62))
-POINTER_OF = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
-    ("PyCapsule_GetPointer", ctypes.pythonapi)
-)
 # Kinds of elements of a library.
 OBJECT, PROCESS = 2, 3
 
@@ -101,22 +89,10 @@ def load(code: Code) -> Library:
 
     Raises Unsupported for object code that is broken, or calls what is not here.
     """
-    imports = {name: address(name) for name in code.externals}
+    try:
+        imports = {name: address(name) for name in code.externals}
+    except LookupError as fault:
+        raise Unsupported(f"a function that SciPy lacks: {fault.args[0]}") from None
     imports[RESIZE] = ctypes.cast(ctypes.pythonapi.PyMem_RawRealloc, ctypes.c_void_p).value or 0
     with LOCK:
         return Library(code.object, imports, ENTRY)
-
-
-def address(name: str) -> int:
-    """The address of a function of SciPy. Raises Unsupported where the installed SciPy does not export it as expected."""
-    from importlib import import_module
-
-    capsules = import_module(SPECIAL).__pyx_capi__
-    wanted = b"double (%bint __pyx_skip_dispatch)" % (b"double, " * EXTERNALS[name])
-    for variant in VARIANTS:
-        try:
-            found: int = POINTER_OF(capsules.get(variant + name.removeprefix("scipy_")), wanted)
-        except ValueError:
-            continue  # none, or one of other types
-        return found
-    raise Unsupported(f"a function that SciPy lacks: {name.removeprefix('scipy_')}")

@@ -26,7 +26,8 @@ from numba.core.typing.templates import fold_arguments, signature
 
 from ...core.garbage import without_collection
 from ...ops.kernel_functions import helper
-from .load import EXTERNALS, Code
+from ...ops.scipy_functions import EXTERNALS
+from .load import Code
 from .numba_target import Callee, target, types
 from .numba_types import INTRINSICS, MATH, MEMORIES, NP, NUMBERS, RECORD, add_room, external
 from .record import ENTRY, FAILED, FLAGS, first_slot
