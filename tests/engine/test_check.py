@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff import AdiffError, Program
-from adiff.engine.differences import derivative
+from adiff.engine.check import derivative
 
 SUM = "s = 0.0\nfor i in range(n):\n    s += sin(x*i)\ns"
 LOGISTIC = "y = x\nfor i in range(200):\n    y = 3.9 * y * (1 - y)\ny"
