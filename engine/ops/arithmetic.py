@@ -182,24 +182,23 @@ divide = elementwise(
     aliases="div truediv true_divide realdiv", domain=[(-10, 10), (0.5, 10)],
     kernel="({0} / {1})",
     singular=[
-        Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined"),
-        Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=1),
+        Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=place)
+        for place in (0, 1)
     ],
     distance=lambda a, b: b, symbol="/", exact=True, real_beside=(1,),
     doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
 
-def _floor_divide(np: Any, a: Any, b: Any) -> Any:
-    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-        raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
-    return np.floor_divide(a, b)
+def _whole(ufunc: str) -> Any:
+    """A division with a whole quotient, which NumPy only warns of where integers are divided by 0."""
 
+    def array(np: Any, a: Any, b: Any) -> Any:
+        if np.asarray(a).dtype.kind in "iu" and not np.all(b):
+            raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
+        return getattr(np, ufunc)(a, b)
 
-def _mod(np: Any, a: Any, b: Any) -> Any:
-    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-        raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
-    return np.mod(a, b)
+    return array
 
 
 def _one(y: Any, *inputs: Any) -> float:
@@ -214,7 +213,7 @@ def _at_multiple(a: Any, b: Any) -> Any:
 
 floor_divide = zero(
     "floor_divide", "a, b",
-    scalar=operator.floordiv, array=_floor_divide, dtype="arithmetic", accepts="bif",
+    scalar=operator.floordiv, array=_whole("floor_divide"), dtype="arithmetic", accepts="bif",
     aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)],
     kernel="_floor_divide({0}, {1})",
     singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
@@ -223,7 +222,7 @@ floor_divide = zero(
 )  # fmt: skip
 mod = elementwise(
     "mod", "a, b", [_one, lambda y, a, b: -floor_divide(a, b)],
-    scalar=operator.mod, array=_mod, dtype="arithmetic", accepts="bif",
+    scalar=operator.mod, array=_whole("mod"), dtype="arithmetic", accepts="bif",
     aliases="remainder floormod floor_mod", domain=[(1.1, 1.9), (2.1, 3.4)],
     kernel="_mod({0}, {1})",
     singular=[
@@ -275,12 +274,9 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
     if np.asarray(a).dtype.kind in "iu" and np.asarray(b).dtype.kind in "iu" and np.any(np.less(b, 0)):
         if np.ndim(a) == np.ndim(b) == 0:
             # Tensors without axes come here too, and 0 of Python's integers, whose other negative powers are floats.
-            why = (
-                "0 cannot be raised to a negative power"
-                if a == 0
-                else "an integer cannot be raised to a negative power"
-            )
-            raise failure("E0401", why, "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)")
+            base = "0" if a == 0 else "an integer"
+            hint = "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)"
+            raise failure("E0401", f"{base} cannot be raised to a negative power", hint)
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
     if is_complex(a):
         from .complex_arithmetic import power
@@ -434,11 +430,7 @@ invert = no_tangent(
 
 where_select = linear(
     "where_select", "condition, a, b",
-    lambda g, y, condition, a, b: (
-        None,
-        where_select(condition, g, 0.0),
-        where_select(condition, 0.0, g),
-    ),
+    lambda g, y, condition, a, b: (None, where_select(condition, g, 0.0), where_select(condition, 0.0, g)),
     scalar=lambda c, a, b: a if c else b, array=lambda np, c, a, b: np.where(c, a, b), dtype="arithmetic", skip=1,
     accepts="bifcs",
     kernel="({1} if {0} else {2})",
@@ -461,21 +453,5 @@ where = composite(
     example=("where(2 > 1, 10, 20)", 10),
 )  # fmt: skip
 
-for _name in [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "power",
-    "negative",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "equal",
-    "where",
-    "strong_multiply",
-    "multiply_cotangents",
-]:
-    OPERATORS[_name] = globals()[_name]
+# In rules both values are there.
 OPERATORS["where"] = where_select

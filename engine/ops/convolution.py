@@ -124,27 +124,27 @@ conv2d = composite(
     doc="Convolution of [samples, rows, columns, channels] with filters [height, width, channels, filters] (no flip).",
     example=("conv2d([[[[1.0], [2.0]], [[3.0], [4.0]]]], [[[[1.0]], [[1.0]]]])", [[[[3.0]], [[7.0]]]]),
 )  # fmt: skip
-max_pool1d = composite(
-    "max_pool1d", "input, ksize | strides=None, padding='VALID'", _pool("max_pool1d", 1, False),
-    domain=cases(((LINE, 2), {}), ((LINE, 3), {"strides": 2, "padding": "SAME"})),
-    doc="The largest element of each window of [samples, steps, channels].",
-    example=("max_pool1d([[[1.0], [3.0], [2.0], [5.0]]], 2)", [[[3.0], [5.0]]]),
-)  # fmt: skip
-max_pool2d = composite(
-    "max_pool2d", "input, ksize | strides=None, padding='VALID'", _pool("max_pool2d", 2, False),
-    aliases="max_pool", domain=cases(((PLANE, 2), {"strides": 1}), ((PLANE, 2), {"padding": "SAME"})),
-    doc="The largest element of each window of [samples, rows, columns, channels].",
-    example=("max_pool2d([[[[1.0], [2.0]], [[3.0], [4.0]]]], 2)", [[[[4.0]]]]),
-)  # fmt: skip
-avg_pool1d = composite(
-    "avg_pool1d", "input, ksize | strides=None, padding='VALID'", _pool("avg_pool1d", 1, True),
-    domain=cases(((LINE, 2), {}), ((LINE, 3), {"strides": 2, "padding": "SAME"})),
-    doc="The mean of each window of [samples, steps, channels]; elements of the padding do not count.",
-    example=("avg_pool1d([[[1.0], [3.0], [2.0], [5.0]]], 2)", [[[2.0], [3.5]]]),
-)  # fmt: skip
-avg_pool2d = composite(
-    "avg_pool2d", "input, ksize | strides=None, padding='VALID'", _pool("avg_pool2d", 2, True),
-    aliases="avg_pool", domain=cases(((PLANE, 2), {"strides": 1}), ((PLANE, 2), {"padding": "SAME"})),
-    doc="The mean of each window of [samples, rows, columns, channels]; elements of the padding do not count.",
-    example=("avg_pool2d([[[[1.0], [2.0]], [[3.0], [4.0]]]], 2)", [[[[2.5]]]]),
-)  # fmt: skip
+
+
+def _pool_row(kind: str, rank: int, doc: str, example: tuple[Any, Any]) -> Any:
+    name = f"{kind}_pool{rank}d"
+    tests = cases(((LINE, 2), {}), ((LINE, 3), {"strides": 2, "padding": "SAME"}))
+    if rank == 2:
+        tests = cases(((PLANE, 2), {"strides": 1}), ((PLANE, 2), {"padding": "SAME"}))
+    axes = "steps" if rank == 1 else "rows, columns"
+    return composite(
+        name, "input, ksize | strides=None, padding='VALID'", _pool(name, rank, kind == "avg"),
+        aliases=f"{kind}_pool" if rank == 2 else "", domain=tests, doc=doc.format(f"[samples, {axes}, channels]"),
+        example=(f"{name}({example[0]}, 2)", example[1]),
+    )  # fmt: skip
+
+
+LARGEST, MEAN = (
+    "The largest element of each window of {}.",
+    "The mean of each window of {}; elements of the padding do not count.",
+)
+ROW, SQUARE = [[[1.0], [3.0], [2.0], [5.0]]], [[[[1.0], [2.0]], [[3.0], [4.0]]]]
+max_pool1d = _pool_row("max", 1, LARGEST, (ROW, [[[3.0], [5.0]]]))
+max_pool2d = _pool_row("max", 2, LARGEST, (SQUARE, [[[[4.0]]]]))
+avg_pool1d = _pool_row("avg", 1, MEAN, (ROW, [[[2.0], [3.5]]]))
+avg_pool2d = _pool_row("avg", 2, MEAN, (SQUARE, [[[[2.5]]]]))

@@ -13,7 +13,6 @@ even if it depends on them only together (v f(w) v^H has a derivative, but its c
 
 from __future__ import annotations
 
-from ..core.dtype_rules import common_dtype, real_part
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, missing, rule
@@ -35,23 +34,21 @@ from .support import (
     adjoint,
     beside,
     cases,
-    complex_of,
     conjugate,
-    float_of,
     floating,
     found_by_rule,
     is_complex,
     mask_tensor,
     meet,
+    results,
     shape_of,
     some,
 )
+from .support import adjoint as conjugate_transpose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..core.dtypes import DType
 
 
 def square(name: str, shape: tuple[int, ...]) -> int:
@@ -59,11 +56,10 @@ def square(name: str, shape: tuple[int, ...]) -> int:
 
     Raises AdiffError E0302 for anything else.
     """
-    if len(shape) < 2:
-        raise failure("E0302", f"{name} needs a matrix, and this is a tensor of {plural(len(shape), 'dimension')}")
-    if shape[-1] != shape[-2]:
-        raise failure("E0302", f"{name} needs a square matrix, and this one is {shape[-2]} by {shape[-1]}")
-    return shape[-1]
+    rows, columns = matrix(name, shape)
+    if rows != columns:
+        raise failure("E0302", f"{name} needs a square matrix, and this one is {rows} by {columns}")
+    return rows
 
 
 def matrix(name: str, shape: tuple[int, ...]) -> tuple[int, int]:
@@ -78,19 +74,10 @@ def hermitian(x: Any) -> Any:
     return (x + adjoint(x)) * 0.5
 
 
-def diagonal_of(x: Any) -> Any:
-    import numpy as np
-
-    places = np.arange(min(shape_of(x)[-2:]))
-    return index(x, index=(Ellipsis, places, places))
-
-
 def columns_by(x: Any, d: Any) -> Any:
     """x with column i multiplied by d[i]."""
     return x * beside(OPERATORS.expand_dims(d, axis=-2), x)
 
-
-hermitian_transpose = adjoint
 
 # --- triangular systems ---------------------------------------------------------------------------------------------
 
@@ -103,8 +90,8 @@ def _triangular_solve(np: Any, a: Any, b: Any, lower: bool, adjoint: bool) -> An
         )
     pivots = np.diagonal(a, axis1=-2, axis2=-1)
     if not pivots.all():
-        place = int(np.argmin(np.abs(pivots).reshape(-1, side)[-1])) if a.ndim == 2 else -1
-        where = f" (element [{place},{place}] is 0)" if place >= 0 else ""
+        place = int(np.argmin(np.abs(pivots).reshape(-1, side)[-1]))
+        where = f" (element [{place},{place}] is 0)" if a.ndim == 2 else ""
         raise failure("E0404", f"triangular_solve: the matrix is singular{where}")
     if adjoint:
         a, lower = np.conj(np.swapaxes(a, -1, -2)), not lower
@@ -125,7 +112,7 @@ def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: 
     to_b = triangular_solve_row(a, g, lower=lower, adjoint=not adjoint)
 
     def to_a() -> Any:
-        product = matmul(y, hermitian_transpose(to_b)) if adjoint else matmul(to_b, hermitian_transpose(y))
+        product = matmul(y, conjugate_transpose(to_b)) if adjoint else matmul(to_b, conjugate_transpose(y))
         return -(tril(product) if lower else triu(product))
 
     return to_a, to_b
@@ -141,11 +128,11 @@ triangular_solve_row = rule(
 
 
 def solve_triangular_with(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-    a, b = floating(a), floating(b)
-    if len(shape_of(b)) == 1:
-        column = OPERATORS.expand_dims(b, axis=-1)
-        return index(triangular_solve_row(a, column, lower=lower, adjoint=adjoint), index=(Ellipsis, 0))
-    return triangular_solve_row(a, b, lower=lower, adjoint=adjoint)
+    b = floating(b)
+    vector = len(shape_of(b)) == 1
+    columns = OPERATORS.expand_dims(b, axis=-1) if vector else b
+    found = triangular_solve_row(floating(a), columns, lower=lower, adjoint=adjoint)
+    return index(found, index=(Ellipsis, 0)) if vector else found
 
 
 triangular_solve = composite(
@@ -177,8 +164,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
     import numpy as np
 
     side = shape_of(x)[-1]
-    half = np.tril(np.ones((side, side)))
-    np.fill_diagonal(half, 0.5)
+    half = np.tril(np.ones((side, side)), -1) + 0.5 * np.eye(side)
     inner = matmul(adjoint(y), g) * beside(weak(half), y)
     left = triangular_solve_row(y, inner, lower=True, adjoint=True)  # L^-H inner
     both = adjoint(triangular_solve_row(y, adjoint(left), lower=True, adjoint=True))  # L^-H inner L^-1
@@ -208,7 +194,7 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
     gq, gr = g
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     below = tril(m, k=-1)
-    middle = OPERATORS.real(diagonal_of(m)) if is_complex(m) else diagonal_of(m)
+    middle = OPERATORS.real(OPERATORS.diag_part(m)) if is_complex(m) else OPERATORS.diag_part(m)
     symmetric = below + adjoint(below) + beside(diag_batch(middle), m)
     pulled = gq + matmul(q, symmetric)
     return adjoint(triangular_solve_row(r, adjoint(pulled), lower=False, adjoint=False))  # pulled R^-H
@@ -262,7 +248,7 @@ tf_qr = composite(
 # --- coinciding values ----------------------------------------------------------------------------------------------
 
 
-def inverse_differences(np: Any, w: Any, power: int = 1) -> tuple[Any, Any]:
+def inverse_differences(np: Any, w: Any) -> tuple[Any, Any]:
     """Which pairs of the values `w` coincide to rounding (off the diagonal), and the mask of all pairs that do not."""
     values = np.asarray(plain(w))
     side = values.shape[-1]
@@ -270,12 +256,6 @@ def inverse_differences(np: Any, w: Any, power: int = 1) -> tuple[Any, Any]:
     gap = np.abs(values[..., None, :] - values[..., :, None])
     close = gap <= 8.0 * side * np.finfo(values.dtype).eps * scale
     return close & ~np.eye(side, dtype=bool), ~close
-
-
-def rounding_of(x: Any) -> float:
-    """The distance from 1 to the next float, of the floats that a kernel with this symbol computes in."""
-    found: float = x.builder.arrays.floats.epsilon
-    return found
 
 
 def safe_inverse(d: Any, usable: Any) -> Any:
@@ -297,47 +277,40 @@ def differences(w: Any) -> Any:
 
 def _asks_for(np: Any, k: Any, close: Any) -> bool:
     """Whether the cotangent part `k` has more than rounding at the pairs that coincide."""
-    if not close.any():
-        return False
-    if STATE.transposing:
-        return True
     values = np.abs(plain(k))
-    return bool((close & (values > 1e-10 * np.max(values, initial=0.0))).any())
+    asked = STATE.transposing or values > 1e-10 * np.max(values, initial=0.0)
+    return bool((close & asked).any())
 
 
 def _tells_apart(np: Any, g: Any, close: Any) -> bool:
     """Whether a cotangent of values weighs some that coincide differently: their sum is smooth, each alone is not."""
-    if not close.any() or STATE.transposing:
-        return False
     weights = np.asarray(plain(g))
-    if weights.ndim == 0:
+    if not close.any() or STATE.transposing or weights.ndim == 0:
         return False
     gap = np.abs(weights[..., None, :] - weights[..., :, None])
     return bool((close & (gap > 1e-10 * np.max(np.abs(weights), initial=0.0))).any())
 
 
+def _asks_for_phases(np: Any, diagonal: Any, k: Any) -> bool:
+    """Whether a cotangent depends on the phases of complex vectors, which are arbitrary, beside the size of its part `k`."""
+    if STATE.transposing:
+        return False
+    turning = np.abs(np.imag(np.diagonal(diagonal, axis1=-2, axis2=-1)))
+    return some(turning > 1e-10 * np.max(np.abs(plain(k)), initial=0.0))
+
+
+def _report(np: Any, row: Operation, close: Any, k: Any, g: Any, positive: Any = True) -> None:
+    """Report pairs of values that coincide where the cotangents of vectors or values, or derivatives to come, meet them."""
+    if close.any() and RECORDERS and not STATE.transposing:
+        meet(row, True, 1)
+    meet(row, _asks_for(np, k, close))
+    meet(row, _tells_apart(np, g, close & positive), 3)
+
+
 COINCIDE = "are not differentiable where values coincide"
 
 
-def _rotation_tangent(np: Any, a: Any, d: Any, b: Any) -> Any:
-    theta = (d - a) / (2.0 * b)
-    return 1.0 / (theta + np.copysign(np.hypot(theta, 1.0), theta))
-
-
-rotation_tangent = missing(
-    "rotation_tangent", "a, d, b", "the row that rotates has a rule of its own", array=_rotation_tangent, dtype="float",
-    accepts="bif", internal=True,
-    doc="The tangent of the angle by which a rotation makes the matrix [[a, b], [b, d]] diagonal: Jacobi's method.",
-    example=("rotation_tangent(1.0, 1.0, 2.0)", 1.0),
-)  # fmt: skip
-
-
 # --- eigenvalues ----------------------------------------------------------------------------------------------------
-
-
-def _eigh_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
-    computed = float_of(common_dtype(op, dtypes))
-    return computed, (real_part(computed), computed)
 
 
 def _eigh(np: Any, x: Any) -> Any:
@@ -356,20 +329,16 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     k = matmul(adjoint(v), gv)
     turning = k - adjoint(k)
     close, apart = inverse_differences(np, w)
-    if close.any() and (RECORDERS and not STATE.transposing):
-        meet(eigh_row, True, 1)
-    meet(eigh_row, _asks_for(np, k, close))
-    meet(eigh_row, _tells_apart(np, gw, close), 3)
+    _report(np, eigh_row, close, k, gw)
     if is_complex(v):
-        phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
-        meet(eigh_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 2)
+        meet(eigh_row, _asks_for_phases(np, plain(k), k), 2)
     turned = strong_product(turning, safe_inverse(differences(w), apart))
     inner = turned * 0.5 + beside(diag_batch(gw), v)
     return matmul(v, matmul(inner, adjoint(v)))
 
 
 eigh_row = rule(
-    "eigh", "x", _eigh_vjp, array=_eigh, dtype=_eigh_dtype, aliases="self_adjoint_eig",
+    "eigh", "x", _eigh_vjp, array=_eigh, dtype=results("rc"), aliases="self_adjoint_eig",
     domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
@@ -387,11 +356,6 @@ eigvalsh = composite(
 )  # fmt: skip
 
 
-def _eig_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
-    computed = complex_of(float_of(common_dtype(op, dtypes)))
-    return computed, (computed, computed)
-
-
 def _eig(np: Any, x: Any) -> Any:
     square("eig", x.shape)
     return factored(np, x, lambda x: tuple(np.linalg.eig(x if np.any(x.imag) else x.real)), LINEAR, FIXED)
@@ -403,18 +367,17 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     w, v = y
     gw, gv = g
     k = matmul(adjoint(v), gv)
-    length = OPERATORS.real(diagonal_of(k))
+    length = OPERATORS.real(OPERATORS.diag_part(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
     close, apart = inverse_differences(np, w)
     meet(eig_row, _asks_for(np, k, close))
-    phase = np.abs(np.imag(np.diagonal(plain(k), axis1=-2, axis2=-1)))
-    meet(eig_row, not STATE.transposing and some(phase > 1e-10 * np.max(np.abs(plain(k)), initial=0.0)), 1)
+    meet(eig_row, _asks_for_phases(np, plain(k), k), 1)
     inner = strong_product(turning, conjugate(safe_inverse(differences(w), apart))) + diag_batch(gw)
     return OPERATORS.solve(adjoint(v), matmul(inner, adjoint(v)))
 
 
 eig_row = rule(
-    "eig", "x", _eig_vjp, array=_eig, dtype=_eig_dtype,
+    "eig", "x", _eig_vjp, array=_eig, dtype=results("cc", in_complex=True),
     domain=cases(((SQUARE,), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
@@ -433,11 +396,6 @@ eigvals = composite(
 # --- singular values ------------------------------------------------------------------------------------------------
 
 
-def _svd_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType, DType]]:
-    computed = float_of(common_dtype(op, dtypes))
-    return computed, (computed, real_part(computed), computed)
-
-
 def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     import numpy as np
 
@@ -446,7 +404,8 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     rows, columns = shape_of(x)[-2:]
     values = np.asarray(plain(s))
     largest = np.max(values, axis=-1, initial=0.0)[..., None]
-    positive = values > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest
+    rounding = 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest
+    positive = values > rounding
     inverse = safe_inverse(s, positive)
     of_u, of_v = matmul(adjoint(u), gu), matmul(vh, adjoint(gvh))
     turn_u, turn_v = of_u - adjoint(of_u), of_v - adjoint(of_v)
@@ -454,11 +413,8 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     # (turn_u s_j + s_i turn_v) / (s_j^2 - s_i^2), parted so that only one term is singular at s_i = s_j: functions such
     # as u vh do not have it.
     total = OPERATORS.expand_dims(s, axis=-2) + OPERATORS.expand_dims(s, axis=-1)
-    apart_zero = np.asarray(plain(total)) > 8.0 * max(rows, columns) * np.finfo(values.dtype).eps * largest[..., None]
-    meet(svd_row, _asks_for(np, of_u + of_v, close))
-    meet(svd_row, _tells_apart(np, gs, close & positive[..., None, :]), 3)
-    if close.any() and (RECORDERS and not STATE.transposing):
-        meet(svd_row, True, 1)
+    apart_zero = np.asarray(plain(total)) > rounding[..., None]
+    _report(np, svd_row, close, of_u + of_v, gs, positive[..., None, :])
     weights = np.abs(np.asarray(plain(gs)))
     cusp = ~positive & (weights > 1e-10 * np.max(weights, initial=0.0))
     meet(svd_row, not STATE.transposing and some(cusp), 4)
@@ -467,8 +423,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
     if is_complex(u):
         # The imaginary diagonal of `along` turns u and v together; their phases apart must not matter.
-        mismatch = np.abs(np.imag(np.diagonal(plain(of_u) + plain(of_v), axis1=-2, axis2=-1)))
-        meet(svd_row, not STATE.transposing and some(mismatch > 1e-10 * np.max(np.abs(plain(of_u)), initial=0.0)), 2)
+        meet(svd_row, _asks_for_phases(np, plain(of_u) + plain(of_v), of_u), 2)
     total_x = matmul(u, matmul(inner, vh))
     if rows > columns:
         total_x = total_x + matmul(columns_by(gu - matmul(u, of_u), inverse), vh)
@@ -489,7 +444,7 @@ def _svd_array(np: Any, x: Any, complete: bool) -> tuple[Any, Any, Any]:
 svd_row = rule(
     "svd_thin", "x", _svd_vjp,
     array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=False), FIXED, LINEAR, FIXED),
-    dtype=_svd_dtype,
+    dtype=results("crc"),
     domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
     singular=[
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
@@ -503,7 +458,7 @@ svd_row = rule(
 )  # fmt: skip
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
-    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=True), FIXED, LINEAR, FIXED), dtype=_svd_dtype,
+    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=True), FIXED, LINEAR, FIXED), dtype=results("crc"),
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
 )  # fmt: skip

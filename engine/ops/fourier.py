@@ -4,8 +4,6 @@ g -> conj(F(conj(g))).
 
 from __future__ import annotations
 
-from ..core.dtype_rules import common_dtype, real_part
-from ..core.dtypes import DType
 from ..core.errors import failure
 from ..core.operands import shown
 from ..core.operation import Operation, composite, linear
@@ -13,7 +11,7 @@ from ..core.tensor import conjugate, is_complex
 from .complex import real
 from .sorting import weak
 from .structure import index, index_scatter
-from .support import VECTOR, WIDE, axis_of, cases, complex_of, float_of, shape_of
+from .support import VECTOR, WIDE, axis_of, cases, results, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,17 +39,20 @@ def length(name: str, x: Any, n: Any, axis: Any) -> tuple[int | None, int]:
     return n, axis_of(name, axis, len(shape_of(x)))
 
 
+def _array(name: str) -> Any:
+    def array(np: Any, x: Any, n: Any, axis: int) -> Any:
+        return getattr(np.fft, name)(x, *length(name, x, n, axis))
+
+    return array
+
+
 def _transform(name: str, doc: str, example: Any, aliases: str) -> Operation:
     def transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
         back = resized(conjugate(row(conjugate(g), n=None, axis=axis)), axis, shape_of(x)[axis])
         return back if is_complex(x) else real(back)
 
-    def array(np: Any, x: Any, n: Any, axis: int) -> Any:
-        n, axis = length(name, x, n, axis)
-        return getattr(np.fft, name)(x, n, axis)
-
     row: Operation = linear(
-        name, "x | n=None, axis=-1", transpose, array=array, dtype="complex", accepts="bifc", aliases=aliases,
+        name, "x | n=None, axis=-1", transpose, array=_array(name), dtype="complex", accepts="bifc", aliases=aliases,
         domain=cases(((COMPLEX_VECTOR,), {"n": None, "axis": -1}), ((WIDE,), {"n": 5, "axis": 0}),
                      ((VECTOR,), {"n": 3, "axis": -1})),
         doc=doc, example=example,
@@ -68,11 +69,6 @@ ifft = _transform(
 )
 
 
-def _rfft(np: Any, x: Any, n: Any, axis: int) -> Any:
-    n, axis = length("rfft", x, n, axis)
-    return np.fft.rfft(x, n, axis)
-
-
 def _rfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
     n, axis = length("rfft", x, n, axis)
     n = n or shape_of(x)[axis]
@@ -80,17 +76,12 @@ def _rfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
 
 
 rfft = linear(
-    "rfft", "x | n=None, axis=-1", _rfft_transpose, array=_rfft, dtype="complex", accepts="bif",
+    "rfft", "x | n=None, axis=-1", _rfft_transpose, array=_array("rfft"), dtype="complex", accepts="bif",
     aliases="np.fft.rfft jnp.fft.rfft",
     domain=cases(((VECTOR,), {"n": None, "axis": -1}), ((WIDE,), {"n": 5, "axis": 0}), ((VECTOR,), {"n": 3, "axis": -1})),
     doc="The first n//2 + 1 elements of the fft of a real tensor: the others are their conjugates.",
     example=("rfft([1, 0, 1, 0])", [2 + 0j, 0j, 2 + 0j]),
 )  # fmt: skip
-
-
-def _irfft(np: Any, x: Any, n: Any, axis: int) -> Any:
-    n, axis = length("irfft", x, n, axis)
-    return np.fft.irfft(x, n, axis)
 
 
 def _irfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
@@ -107,13 +98,8 @@ def _irfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
     return back if is_complex(x) else real(back)
 
 
-def _irfft_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
-    computed = complex_of(float_of(common_dtype(op, dtypes)))
-    return computed, real_part(computed)
-
-
 irfft = linear(
-    "irfft", "x | n=None, axis=-1", _irfft_transpose, array=_irfft, dtype=_irfft_dtype, accepts="bifc",
+    "irfft", "x | n=None, axis=-1", _irfft_transpose, array=_array("irfft"), dtype=results("r", in_complex=True), accepts="bifc",
     aliases="np.fft.irfft jnp.fft.irfft",
     domain=cases(((COMPLEX_VECTOR,), {"n": None, "axis": -1}), ((COMPLEX_VECTOR,), {"n": 5, "axis": -1}),
                  ((COMPLEX_VECTOR,), {"n": 3, "axis": -1}), ((COMPLEX_VECTOR,), {"n": 9, "axis": 0})),

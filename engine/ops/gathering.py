@@ -14,7 +14,7 @@ from ..core.errors import failure, plural
 from ..core.operands import as_operand
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.tensor import OPERATORS, Tensor
-from .structure import as_dtype, index, index_add, index_scatter, index_update, reshape
+from .structure import as_dtype, index, index_add, index_scatter, index_update, line_axis, reshape
 from .support import (
     CUBE,
     SQUARE,
@@ -193,10 +193,7 @@ strided_slice = composite(
 def _take(x: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
     import numpy as np
 
-    x = as_operand(x)
-    if axis is None:
-        x, axis = reshape(x, shape=-1), 0
-    axis = axis_of("take", axis, len(shape_of(x)))
+    x, axis = line_axis("take", x, axis)
     size = shape_of(x)[axis]
     chosen = integers("take", "indices", indices, symbols=True)
     if mode == "wrap" and size:
@@ -218,8 +215,6 @@ take = composite(
 
 def _along_axis(name: str, shape: tuple[int, ...], indices: Any, axis: int) -> tuple[Any, ...]:
     """The index that picks, in each line along an axis, the elements that `indices` names."""
-    import numpy as np
-
     chosen = integers(name, "indices", indices, symbols=True)
     if chosen.ndim != len(shape):
         raise failure("E0302", f"{name}: x has {plural(len(shape), 'dimension')} and the indices have {chosen.ndim}")
@@ -229,15 +224,19 @@ def _along_axis(name: str, shape: tuple[int, ...], indices: Any, axis: int) -> t
         if i == axis:
             grid.append(chosen)
         else:
-            grid.append(np.arange(size).reshape([-1 if k == i else 1 for k in range(len(shape))]))
+            grid.append(_open(i, size, len(shape)))
     return tuple(grid)
 
 
+def _open(axis: int, size: int, rank: int) -> Any:
+    """The numbers of the places along an axis, shaped to broadcast along the others."""
+    import numpy as np
+
+    return np.arange(size).reshape([-1 if i == axis else 1 for i in range(rank)])
+
+
 def _take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Any:
-    x = as_operand(x)
-    if axis is None:
-        x, axis = reshape(x, shape=-1), 0
-    axis = axis_of("take_along_axis", axis, len(shape_of(x)))
+    x, axis = line_axis("take_along_axis", x, axis)
     return index(x, index=_along_axis("take_along_axis", shape_of(x), indices, axis))
 
 
@@ -268,9 +267,7 @@ def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0
     if is_symbol(vectors):
         return (*[OPERATORS.index(vectors, index=(Ellipsis, i)) for i in range(depth)], Ellipsis)
     batch = vectors.shape[:batch_dims]
-    grid: list[Any] = []
-    for i, size in enumerate(batch):
-        grid.append(np.arange(size).reshape([-1 if k == i else 1 for k in range(vectors.ndim - 1)]))
+    grid: list[Any] = [_open(i, size, vectors.ndim - 1) for i, size in enumerate(batch)]
     for i in range(depth):
         size = shape[batch_dims + i]
         column = vectors[..., i]
@@ -320,32 +317,30 @@ scatter_nd = composite(
 )  # fmt: skip
 
 
-def _scatter_into(name: str, row: Any, sign: int = 1) -> Any:
+def _scatter_into(how: str, row: Any, sign: int, doc: str, example: tuple[str, list[int]]) -> Operation:
+    name = f"tensor_scatter_nd_{how}"
+
     def function(x: Any, indices: Any, updates: Any) -> Any:
         x, updates = as_operand(x), as_operand(updates)
         return row(x, updates if sign > 0 else -updates, index=_places(name, indices, shape_of(x)))
 
-    return function
+    return composite(
+        name, "x, indices, updates", function, aliases=f"tensor_scatter_{how}",
+        domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})), doc=doc,
+        example=(f"{name}([1, 2, 3], {example[0]})", example[1]),
+    )  # fmt: skip
 
 
-tensor_scatter_nd_update = composite(
-    "tensor_scatter_nd_update", "x, indices, updates", _scatter_into("tensor_scatter_nd_update", index_update),
-    aliases="tensor_scatter_update", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
-    doc="x with the slices at index vectors replaced; of duplicates the last one wins, and takes the gradient.",
-    example=("tensor_scatter_nd_update([1, 2, 3], [[1]], [9])", [1, 9, 3]),
+tensor_scatter_nd_update = _scatter_into(
+    "update", index_update, 1, "x with the slices at index vectors replaced; of duplicates the last one wins, and takes the gradient.",
+    ("[[1]], [9]", [1, 9, 3]),
 )  # fmt: skip
-tensor_scatter_nd_add = composite(
-    "tensor_scatter_nd_add", "x, indices, updates", _scatter_into("tensor_scatter_nd_add", index_add),
-    aliases="tensor_scatter_add", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
-    doc="x with updates added at index vectors; duplicates add up.",
-    example=("tensor_scatter_nd_add([1, 2, 3], [[1], [1]], [9, 1])", [1, 12, 3]),
-)  # fmt: skip
-tensor_scatter_nd_sub = composite(
-    "tensor_scatter_nd_sub", "x, indices, updates", _scatter_into("tensor_scatter_nd_sub", index_add, -1),
-    aliases="tensor_scatter_sub", domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})),
-    doc="x with updates subtracted at index vectors; duplicates add up.",
-    example=("tensor_scatter_nd_sub([1, 2, 3], [[1]], [9])", [1, -7, 3]),
-)  # fmt: skip
+tensor_scatter_nd_add = _scatter_into(
+    "add", index_add, 1, "x with updates added at index vectors; duplicates add up.", ("[[1], [1]], [9, 1]", [1, 12, 3])
+)
+tensor_scatter_nd_sub = _scatter_into(
+    "sub", index_add, -1, "x with updates subtracted at index vectors; duplicates add up.", ("[[1]], [9]", [1, -7, 3])
+)
 
 
 # --- from masks and labels ------------------------------------------------------------------------------------------
@@ -360,7 +355,7 @@ def _one_hot(
     shape = shape_of(labels)
     limits.allocate(math.prod(shape) * depth)
     place = axis_of("one_hot", axis, len(shape) + 1)
-    grid = np.arange(depth).reshape([-1 if i == place else 1 for i in range(len(shape) + 1)])
+    grid = _open(place, depth, len(shape) + 1)
     if is_symbol(labels):
         mask = OPERATORS.equal(OPERATORS.expand_dims(labels, axis=place), whole_tensor(grid))
     else:
@@ -377,15 +372,8 @@ one_hot = composite(
 )  # fmt: skip
 
 
-def _nonzero(condition: Any) -> tuple[Tensor, ...]:
-    import numpy as np
-
-    values = ndarray(condition)
-    return tuple([whole_tensor(found) for found in np.nonzero(np.atleast_1d(values))])
-
-
 nonzero = composite(
-    "nonzero", "x", _nonzero,
+    "nonzero", "x", lambda x: tuple(map(whole_tensor, (ndarray(x) if ndarray(x).ndim else ndarray([x])).nonzero())),
     doc="Where x is true or not zero: one tensor of indices for each axis.", example=("nonzero([0, 5, 7])", [[1, 2]]),
 )  # fmt: skip
 

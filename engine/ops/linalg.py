@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import math
 
-from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import INT64
 from ..core.errors import failure
-from ..core.operands import as_operand, plain, shown
-from ..core.operation import Operation, composite, no_tangent, rule
+from ..core.operands import as_operand, plain
+from ..core.operation import Operation, composite, rule
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
 from .creation import eye
 from .decompositions import matrix, square, svdvals
 from .diagonals import diagonal
 from .exponential import log
-from .joining import concat
-from .matrix_scale import INVERSE, LINEAR, ROOT, factored, scaled, shifted
+from .matrix_scale import INVERSE, LINEAR, factored, scaled, shifted
 from .products import cross, matmul
-from .reductions import euclidean_norm, power_norm, reduce_max, reduce_min, reduce_sum
+from .reductions import reduce_max, reduce_sum
 from .structure import index, reshape, stack
 from .support import (
     BATCH,
@@ -32,16 +30,15 @@ from .support import (
     VECTOR,
     WIDE,
     adjoint,
-    axes_of,
     beside,
     cases,
     conjugate,
     count,
-    float_of,
     floating,
     is_complex,
     is_symbol,
     leave_unless,
+    results,
     shape_of,
 )
 
@@ -49,8 +46,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from ..core.dtypes import DType
 
 LARGE = [[1.1, 0.3, -0.2, 0.5], [0.4, 1.6, 0.7, -0.1], [-0.3, 0.2, 0.9, 0.6], [0.8, -0.5, 0.1, 1.3]]
 
@@ -201,11 +196,6 @@ det: Operation = rule(
 )  # fmt: skip
 
 
-def _slogdet_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, tuple[DType, DType]]:
-    computed = float_of(common_dtype(op, dtypes))
-    return computed, (computed, real_part(computed))
-
-
 def _slogdet(np: Any, x: Any) -> Any:
     side = square("slogdet", x.shape)
     x, exponents = scaled(np, x)
@@ -225,7 +215,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 
 slogdet = rule(
     "slogdet", "x", _slogdet_vjp,
-    array=_slogdet, dtype=_slogdet_dtype, domain=cases(((SQUARE,), {}), ((BATCH,), {})),
+    array=_slogdet, dtype=results("cr"), domain=cases(((SQUARE,), {}), ((BATCH,), {})),
     distance=sides.determinant, depends="matrices", doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
@@ -363,7 +353,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     rows, columns = matrix("lstsq", shape_of(a))
     x = solution(a, b, full=is_symbol(a))
     # A kernel is left where the rank is not full.
-    rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else matrix_rank(a)
+    rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else OPERATORS.matrix_rank(a)
     misfit = OPERATORS.abs(matmul(a, x) - b)
     squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
     if plain(rank) < columns or rows <= columns:
@@ -404,151 +394,7 @@ pinv = composite(
 )  # fmt: skip
 
 
-# --- functions of matrices ------------------------------------------------------------------------------------------
-
-
-def _blocks(a: Any, b: Any, c: Any, d: Any) -> Any:
-    return concat([concat([a, b], axis=-1), concat([c, d], axis=-1)], axis=-2)
-
-
-def _quarter(x: Any, row: int, column: int) -> Any:
-    half = shape_of(x)[-1] // 2
-    parts = (slice(0, half), slice(half, None))
-    return index(x, index=(Ellipsis, parts[row], parts[column]))
-
-
-def _matrix_function(
-    name: str,
-    doc: str,
-    example: Any,
-    change_example: Any,
-    domain: Any,
-    unscaled: Callable[[Any, Any, Any], Any] | None = None,
-    growth: int = 0,
-) -> tuple[Operation, Operation]:
-    """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
-
-    N. Higham, "Functions of Matrices" (2008), theorem 3.6. Of a function that has an answer for extreme matrices
-    `unscaled(np, y, exponents)` makes the value for a matrix from that for a scaled one, and its derivative grows with
-    half of the exponents times `growth`.
-    """
-
-    def array(np: Any, x: Any) -> Any:
-        square(name, x.shape)
-        if unscaled is None or not x.size:
-            return of_ordinary(np, x)
-        x, exponents = scaled(np, x)
-        found = of_ordinary(np, x)
-        return found if exponents is None else unscaled(np, found, exponents)
-
-    def of_ordinary(np: Any, x: Any) -> Any:
-        from scipy import linalg
-
-        if not x.size:
-            return x
-        # SciPy warns of rounding in single precision: compute in double.
-        wide = x.reshape(-1, *x.shape[-2:]).astype("complex128" if x.dtype.kind == "c" else "float64")
-        found = np.array([getattr(linalg, name)(one) for one in wide]).reshape(x.shape)
-        if x.dtype.kind == "f" and found.dtype.kind == "c":
-            if np.abs(found.imag).max() > 1e-12 * np.abs(found).max():
-                raise failure("E0401", f"{name} of this matrix is not real", "write cast(x, complex128)")
-            found = found.real
-        return found
-
-    def change_array(np: Any, x: Any, change: Any) -> Any:
-        side = x.shape[-1]
-        # The derivative is linear: keep the two blocks of each matrix of one size.
-        size = np.max(np.abs(change), axis=(-2, -1), initial=0.0, keepdims=True)
-        unit = np.where((size > 0.0) & (size < math.inf), size, 1.0)
-        x, exponents = scaled(np, x) if unscaled is not None and x.size else (x, None)
-        shape = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
-        whole = np.zeros((*shape, 2 * side, 2 * side), dtype=x.dtype)
-        whole[..., :side, :side] = whole[..., side:, side:] = x
-        whole[..., :side, side:] = change / unit
-        found = of_ordinary(np, whole)[..., :side, side:]
-        if exponents is not None:
-            found = shifted(np, found, np.broadcast_to(growth * (exponents // 2), shape))
-        return found * unit
-
-    def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
-        def to_x() -> Any:
-            zero = OPERATORS.zeros_like(x)
-            whole = adjoint(_blocks(x, change, zero, x))
-            found = changed(whole, _blocks(zero, g, zero, zero))
-            return _quarter(found, 0, 0) + _quarter(found, 1, 1)
-
-        return to_x, lambda: changed(adjoint(x), g)
-
-    def change_kernel(k: Any, x: Any, change: Any) -> Any:
-        if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS.abs(x))
-        size = reduce_max(OPERATORS.abs(change))
-        unit = OPERATORS.where((size > 0.0) & (size < math.inf), size, 1.0)
-        whole = _blocks(x, change / unit, OPERATORS.zeros_like(x), x)
-        return _quarter(getattr(k, name)(whole), 0, 1) * unit
-
-    def kernel(k: Any, x: Any) -> Any:
-        if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS.abs(x))
-        return getattr(k, name)(x)
-
-    changed = rule(
-        f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel, depends="matrices",
-        domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
-        example=change_example,
-    )  # fmt: skip
-    row = rule(
-        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=kernel, depends="matrices", domain=cases(((domain,), {})),
-        doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
-    )  # fmt: skip
-    return row, changed
-
-
-expm, expm_change = _matrix_function(
-    "expm", "The exponential of a matrix.", ("expm([[0.0, 1.0], [0.0, 0.0]])", [[1.0, 1.0], [0.0, 1.0]]),
-    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE,
-)  # fmt: skip
-logm, logm_change = _matrix_function(
-    "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
-    ("logm_change([[1.0]], [[2.0]])", [[2.0]]), DEFINITE,
-    lambda np, y, exponents: y + np.multiply.outer(exponents * math.log(2.0), np.eye(y.shape[-1])), INVERSE,
-)  # fmt: skip
-sqrtm, sqrtm_change = _matrix_function(
-    "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
-    ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]), DEFINITE,
-    lambda np, y, exponents: shifted(np, y, exponents // 2), -ROOT,
-)  # fmt: skip
-
-
-def _matrix_power(x: Any, n: Any) -> Any:
-    x = as_operand(x)
-    side = square("matrix_power", shape_of(x))
-    if n.__class__ is not int:
-        raise failure("E0304", f"matrix_power: the exponent is an integer, not {shown(n)}")
-    if n < 0:
-        x, n = inv(x), -n
-    if n == 0:
-        return OPERATORS.zeros_like(x) + beside(eye(side), x)
-    result = None
-    while True:  # repeated squaring
-        if n & 1:
-            result = x if result is None else matmul(result, x)
-        n >>= 1
-        if not n:
-            return result
-        x = matmul(x, x)
-
-
-matrix_power = composite(
-    "matrix_power", "x | n", _matrix_power, domain=cases(((SQUARE,), {"n": 3}), ((SQUARE,), {"n": -2})),
-    doc="A matrix to an integer power.",
-    example=("matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)", [[1.0, 3.0], [0.0, 1.0]]),
-)  # fmt: skip
-
-
-# --- traces, norms, ranks -------------------------------------------------------------------------------------------
+# --- traces ---------------------------------------------------------------------------------------------------------
 
 
 trace = composite(
@@ -561,148 +407,4 @@ tf_trace = composite(
     "tf.linalg.trace", "x", _trace, aliases="tf.trace", domain=cases(((BATCH,), {})),
     doc="The sums of the diagonals of the matrices in the last two axes.",
     example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
-)  # fmt: skip
-
-
-def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
-    magnitude = OPERATORS.abs
-    if order is None or order == 2:
-        return euclidean_norm(x, axis=axis, keepdims=keepdims)
-    if order.__class__ not in (int, float):
-        raise failure(
-            "E0305", f"norm: unknown order {order!r} for a vector", "orders are 1, 2, inf, -inf, 0 and numbers"
-        )
-    if order == math.inf:
-        return reduce_max(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == -math.inf:
-        return reduce_min(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == 1:
-        return reduce_sum(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == 0:
-        return reduce_sum(OPERATORS.where(OPERATORS.not_equal(x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
-    return power_norm(x, p=order, axis=axis, keepdims=keepdims)
-
-
-def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> Any:
-    if order in (None, "fro", "euclidean"):
-        return euclidean_norm(x, axis=axes, keepdims=keepdims)
-    if order in (1, -1, math.inf, -math.inf):
-        along, across = axes if abs(order) == 1 else axes[::-1]
-        sums = reduce_sum(OPERATORS.abs(x), axis=along, keepdims=True)
-        extremum = reduce_max if order > 0 else reduce_min
-        found = extremum(sums, axis=(along, across), keepdims=True)
-    elif order in ("nuc", 2, -2):
-        moved = OPERATORS.moveaxis(x, axes, (-2, -1))
-        values = svdvals(moved)
-        if order == "nuc":
-            found = reduce_sum(values, axis=-1)
-        else:
-            found = index(values, index=(Ellipsis, 0 if order == 2 else -1))
-        found = OPERATORS.expand_dims(found, axis=tuple(sorted(axes)))
-    else:
-        raise failure(
-            "E0305", f"norm: unknown order {order!r} for a matrix", "orders are 'fro', 'nuc', 1, -1, 2, -2, inf, -inf"
-        )
-    return found if keepdims else reshape(found, shape=tuple([n for i, n in enumerate(shape_of(x)) if i not in axes]))
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, flat: bool = False) -> Any:
-    x = as_operand(x)
-    rank = len(shape_of(x))
-    if axis is None:
-        if ord in (None, "euclidean") or (flat and ord == "fro"):
-            return euclidean_norm(x, keepdims=keepdims)
-        if flat or rank == 1:
-            found = _vector_norm(reshape(x, shape=-1), ord, None, False)
-            return reshape(found, shape=(1,) * rank) if keepdims else found
-        if rank != 2:
-            raise failure(
-                "E0302", f"norm: an order for a tensor of {rank} dimensions needs axis", "name one axis or two"
-            )
-        return _matrix_norm(x, ord, (0, 1), keepdims)
-    axes = axes_of("norm", axis, rank)
-    if len(axes) == 1:
-        return _vector_norm(x, None if ord == "euclidean" else ord, axes[0], keepdims)
-    if len(axes) == 2:
-        return _matrix_norm(x, ord, (axes[0], axes[1]), keepdims)
-    raise failure("E0302", f"norm: axis names {len(axes)} axes; a vector has 1 and a matrix 2")
-
-
-norm = composite(
-    "norm", "x | ord=None, axis=None, keepdims=False", _norm,
-    domain=cases(
-        ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
-        ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
-    ),
-    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
-    "At 0 the derivative is 0.",
-    example=("norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-tf_norm = composite(
-    "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
-    lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
-    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
-    example=("tf.norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-vector_norm = composite(
-    "vector_norm", "x | ord=2, axis=None, keepdims=False",
-    lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
-    example=("vector_norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-matrix_norm = composite(
-    "matrix_norm", "x | ord='fro', keepdims=False",
-    lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
-    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
-    example=("matrix_norm([[3.0], [4.0]])", 5.0),
-)  # fmt: skip
-
-
-def _cond(x: Any, p: Any = None) -> Any:
-    x = floating(x)
-    if p in (None, 2, -2):
-        values = svdvals(x)
-        first, last = index(values, index=(Ellipsis, 0)), index(values, index=(Ellipsis, -1))
-        return last / first if p == -2 else first / last
-    square("cond", shape_of(x))
-    return _norm(x, p, (-2, -1)) * _norm(inv(x), p, (-2, -1))
-
-
-condition_number = composite(
-    "condition_number", "x | p=None", _cond,
-    aliases="np.linalg.cond jnp.linalg.cond", domain=cases(((SQUARE,), {}), ((SQUARE,), {"p": 1})),
-    doc="The condition number: the ratio of the extreme singular values, or |x| |inv(x)| in another norm.",
-    example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
-)  # fmt: skip
-matrix_rank = no_tangent(
-    "matrix_rank", "x | tol=None",
-    array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
-    doc="The number of singular values above rounding.", example=("matrix_rank([[1.0, 2.0], [2.0, 4.0]])", 1),
-    reason="a count",
-)  # fmt: skip
-
-
-def _normalize(x: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, Any]:
-    x = floating(x)
-    size = _norm(x, ord, axis, True, flat=True)
-    return x / beside(size, x), size
-
-
-def _l2_normalize(x: Any, axis: Any = None, epsilon: Any = 1e-12) -> Any:
-    x = floating(x)
-    magnitude = OPERATORS.abs(x)
-    total = reduce_sum(magnitude * magnitude, axis=axis, keepdims=True)
-    return x / beside(OPERATORS.sqrt(OPERATORS.maximum(total, epsilon)), x)
-
-
-normalize = composite(
-    "normalize", "x | ord='euclidean', axis=None", _normalize, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="x divided by its norm, and the norm.", example=("normalize([3.0, 4.0])", ([0.6, 0.8], [5.0])),
-)  # fmt: skip
-l2_normalize = composite(
-    "l2_normalize", "x | axis=None, epsilon=1e-12", _l2_normalize,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="x divided by the root of its sum of squares, or of epsilon where that is larger.",
-    example=("l2_normalize([3.0, 4.0])", [0.6, 0.8]),
 )  # fmt: skip

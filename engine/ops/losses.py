@@ -9,7 +9,7 @@ from ..core.tensor import OPERATORS
 from .activations import log_softmax
 from .exponential import softplus
 from .gathering import take_along_axis
-from .linalg import norm
+from .norms import norm
 from .reductions import reduce_sum
 from .support import POSITIVE, VECTOR, WIDE, cases, floating, shape_of
 

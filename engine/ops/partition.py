@@ -8,18 +8,19 @@ cotangent (TensorFlow gives it to every writer, which is no derivative of what i
 from __future__ import annotations
 
 from ..core import limits
-from ..core.dtypes import STRING, WEAK_INT
+from ..core.dtypes import STRING
 from ..core.errors import failure
-from ..core.operands import as_operand, plain, shown
+from ..core.operands import as_operand, plain
 from ..core.operation import composite, rule, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
+from .creation import whole_number
 from .gathering import element, put_rows, take_rows
 from .joining import concat
 from .scans import linear_recurrence
 from .sorting import weak
-from .structure import broadcast_to, index, reshape
+from .structure import broadcast_to, reshape
 from .support import (
     SQUARE,
     VECTOR,
@@ -33,6 +34,7 @@ from .support import (
     mask_tensor,
     meet,
     ndarray,
+    operand_shape,
     shape_of,
     whole_tensor,
 )
@@ -57,18 +59,8 @@ def _labels(name: str, partitions: Any, n: Any) -> tuple[Any, int]:
     """The labels as integers below n, and n."""
     import numpy as np
 
-    parts = static(as_operand(n))
-    if parts.__class__ is not int or parts < 0:
-        raise failure("E0304", f"{name}: the number of parts must be an integer of 0 or more, not {shown(parts)}")
-    limits.allocate(parts)
-    values = ndarray(partitions)
-    if values.dtype.kind not in "iu" and values.size:
-        raise failure(
-            "E0301",
-            f"{name}: partitions must be integers, and they are {values.dtype.name}",
-            "write cast(partitions, int64)",
-        )
-    values = values.astype("int64")
+    parts = whole_number(name, "the number of parts", n)
+    values = integers(name, "partitions", partitions)
     wrong = (values < 0) | (values >= parts)
     if wrong.any():
         place = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
@@ -110,10 +102,9 @@ def _items(name: str, what: str, values: Any) -> list[Any]:
     """The entries of a list argument; a tensor stands for the list of its rows."""
     if values.__class__ in (list, tuple):
         return list(values)
-    x = as_operand(values)
-    if not shape_of(x):
+    if not operand_shape(values):
         raise failure("E0304", f"{name}: {what} is a list of tensors, and this is a scalar", f"write [{what}]")
-    return [index(x, index=i) for i in range(shape_of(x)[0])]
+    return list(OPERATORS.unstack(values))
 
 
 def _places(name: str, indices: Any, data: Any) -> tuple[list[Any], list[Any], tuple[int, ...]]:
@@ -192,12 +183,9 @@ def _dynamic_stitch(indices: Any, data: Any, fill: Any = None, name: str = "dyna
 def _filling(fill: Any, rows: Any) -> Any:
     """The fill value in the dtype of the rows where it is a plain number."""
     value = as_operand(fill)
-    if rows.__class__ is Tensor and value.__class__ in (int, float) and rows.dtype.kind in "if":
-        return (
-            OPERATORS.cast(value, dtype=rows.dtype.strong)
-            if not rows.dtype.weak and float(value).is_integer()
-            else value
-        )
+    strong = rows.__class__ is Tensor and rows.dtype.kind in "if" and not rows.dtype.weak
+    if strong and value.__class__ in (int, float) and float(value).is_integer():
+        return OPERATORS.cast(value, dtype=rows.dtype)
     return value
 
 
@@ -277,10 +265,7 @@ def _segments(name: str, x: Any, segment_ids: Any, num_segments: Any, ordered: b
             )  # fmt: skip
         total = int(flat[-1]) + 1 if flat.size else 0
     else:
-        plain_total = static(as_operand(num_segments))
-        if plain_total.__class__ is not int or plain_total < 0:
-            raise failure("E0304", f"{name}: num_segments must be an integer of 0 or more, not {shown(plain_total)}")
-        total = plain_total
+        total = whole_number(name, "num_segments", num_segments)
         if flat.size and flat.max() >= total:
             import numpy as np
 
@@ -308,17 +293,14 @@ def _sum(rows: Any, ids: Any, total: int) -> Any:
 
 
 def _mean(rows: Any, ids: Any, total: int) -> Any:
-    import numpy as np
-
+    sizes = _sizes(rows, ids, total).clip(1)
     if (rows.__class__ is Tensor or is_symbol(rows)) and rows.dtype.kind == "i":
-        return OPERATORS.floor_divide(_sum(rows, ids, total), Tensor(np.maximum(_sizes(rows, ids, total), 1), WEAK_INT))
-    return _sum(floating(rows), ids, total) / weak(np.maximum(_sizes(rows, ids, total), 1).astype("float64"))
+        return OPERATORS.floor_divide(_sum(rows, ids, total), whole_tensor(sizes))
+    return _sum(floating(rows), ids, total) / weak(sizes.astype("float64"))
 
 
 def _sqrt_n(rows: Any, ids: Any, total: int) -> Any:
-    import numpy as np
-
-    return _sum(floating(rows), ids, total) / weak(np.sqrt(np.maximum(_sizes(rows, ids, total), 1)))
+    return _sum(floating(rows), ids, total) / weak(_sizes(rows, ids, total).clip(1) ** 0.5)
 
 
 def _prod(rows: Any, ids: Any, total: int) -> Any:
@@ -335,8 +317,16 @@ def _prod(rows: Any, ids: Any, total: int) -> Any:
     running = linear_recurrence(where(mask_tensor(wide), 0, line), where(mask_tensor(wide), line, 0))
     ends = np.append(starts[1:], True).nonzero()[0] if ids.size else starts.nonzero()[0]
     products = put_rows(take_rows(running, indices=ends, axis=0), indices=sorted_ids[ends], axis=0, size=total)
-    present = _sizes(rows, ids, total) > 0
-    return products if present.all() else where(mask_tensor(present & np.ones(shape_of(products), bool)), products, 1)
+    return _where_present(_sizes(rows, ids, total) > 0, products, 1)
+
+
+def _where_present(present: Any, found: Any, empty: int) -> Any:
+    """The reductions of segments, with another value for those without rows."""
+    import numpy as np
+
+    if present.all():
+        return found
+    return OPERATORS.where(mask_tensor(np.broadcast_to(present, shape_of(found)).copy()), found, empty)
 
 
 def _extremum(name: str, largest: bool) -> Operation:
@@ -365,7 +355,7 @@ def _extremum(name: str, largest: bool) -> Operation:
         singular=[
             found_by_rule(
                 f"the {word} of a segment is not differentiable where several elements are it",
-                "they share the cotangent equally",
+                "they share the cotangent equally"
             )
         ],
         domain=cases((([0.7, -1.3, 2.1],), {"ids": [1, 0, 1], "total": 2, "empty": None})),
@@ -399,10 +389,8 @@ def _segment_row(kind: str, ordered: bool, example: list[float]) -> Operation:
         if keywords:
             return reduction(rows, ids=ids, total=total, **keywords)
         found = reduction(rows, ids, total)
-        if kind == "prod" and ordered and (_sizes(rows, ids, total) == 0).any():
-            present = broadcast_mask(_sizes(rows, ids, total) > 0, shape_of(found))
-            return OPERATORS.where(present, found, 0)
-        return found
+        present = _sizes(rows, ids, total) > 0
+        return _where_present(present, found, 0) if kind == "prod" and ordered else found
 
     if ordered:
         return composite(
@@ -419,12 +407,6 @@ def _segment_row(kind: str, ordered: bool, example: list[float]) -> Operation:
         doc=f"The {word} of each segment, with ids in any order; rows with a negative id are left out.",
         example=(f"{name}([1.0, 2.0, 4.0], [0, 1, 0], 2)", example),
     )  # fmt: skip
-
-
-def broadcast_mask(mask: Any, shape: tuple[int, ...]) -> Any:
-    import numpy as np
-
-    return mask_tensor(np.broadcast_to(mask, shape).copy())
 
 
 segment_sum = _segment_row("sum", True, [5.0, 2.0])
@@ -486,20 +468,16 @@ bincount = composite(
 
 
 def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None) -> Any:
-    rows, columns = (
-        integers("confusion_matrix", "labels", labels),
-        integers("confusion_matrix", "predictions", predictions),
-    )
+    rows = integers("confusion_matrix", "labels", labels)
+    columns = integers("confusion_matrix", "predictions", predictions)
     if rows.shape != columns.shape or rows.ndim != 1:
         raise failure(
             "E0302",
             f"confusion_matrix takes two vectors of one length, not {list(rows.shape)} and {list(columns.shape)}",
         )
-    side = (
-        static(as_operand(num_classes))
-        if num_classes is not None
-        else int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
-    )
+    side = int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
+    if num_classes is not None:
+        side = static(as_operand(num_classes))
     for label, values in (("labels", rows), ("predictions", columns)):
         wrong = (values < 0) | (values >= side)
         if wrong.any():

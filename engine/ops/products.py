@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 from ..core import limits
 from ..core.errors import failure, plural
 from ..core.operands import as_operand
@@ -28,7 +30,6 @@ from .support import (
     count,
     shape_of,
     strong_terms,
-    swapped,
 )
 
 TYPE_CHECKING = False
@@ -116,8 +117,7 @@ def _column(x: Any) -> Any:
 
 
 def _row(x: Any) -> Any:
-    shape = shape_of(x)
-    return reshape(x, shape=(*shape[:-1], 1, *shape[-1:]))
+    return reshape(x, shape=(*shape_of(x)[:-1], 1, *shape_of(x)[-1:]))
 
 
 def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
@@ -175,9 +175,7 @@ strong_matmul: Operation = multilinear(
 
 def _flagged(x: Any, transposed: Any, adjointed: Any) -> Any:
     x = as_operand(x)
-    if transposed:
-        return transpose(x, axes=swapped(len(shape_of(x))))
-    return adjoint(x) if adjointed else x
+    return OPERATORS.matrix_transpose(x) if transposed else adjoint(x) if adjointed else x
 
 
 tf_matmul = composite(
@@ -330,7 +328,7 @@ def _einsum(equation: Any, operands: Any, optimize: Any = None) -> Any:
         elsewhere = {n for i, other in enumerate(terms) if i != k for n in other} | set(output)
         pairs.append(_simplified(x, labels, size, elsewhere))
     while len(pairs) > 1:
-        i, k = _cheapest(pairs, size, output)
+        i, k = _cheapest(pairs, size)
         (b, second), (a, first) = pairs.pop(k), pairs.pop(i)
         later = {n for _, labels in pairs for n in labels} | set(output)
         # A label that was summed in all but one operand by broadcasting is lonely only now.
@@ -351,15 +349,13 @@ def _einsum(equation: Any, operands: Any, optimize: Any = None) -> Any:
     return x if labels == output else transpose(x, axes=tuple([labels.index(n) for n in output]))
 
 
-def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int], output: list[str]) -> tuple[int, int]:
+def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int]) -> tuple[int, int]:
     """The two operands whose product costs least: the greedy order."""
-    best, chosen = -1, (0, 1)
-    for i in range(len(pairs)):
-        for k in range(i + 1, len(pairs)):
-            cost = count([size[n] for n in set(pairs[i][1]) | set(pairs[k][1])])
-            if best < 0 or cost < best:
-                best, chosen = cost, (i, k)
-    return chosen
+
+    def cost(pair: tuple[int, int]) -> int:
+        return count([size[n] for n in {*pairs[pair[0]][1], *pairs[pair[1]][1]}])
+
+    return min(combinations(range(len(pairs)), 2), key=cost)
 
 
 einsum = composite(
@@ -402,34 +398,18 @@ tensordot = composite(
 )  # fmt: skip
 
 
-def _dot(a: Any, b: Any) -> Any:
+def _dot(a: Any, b: Any, over: int = -2) -> Any:
+    """The sum of products over the last axis of a, and of b over the last but one or the one that is named."""
     a, b = as_operand(a), as_operand(b)
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    if rank_a == 0 or rank_b == 0:
+    if shape_of(a) == () or shape_of(b) == ():
         return a * b
-    if rank_b <= 2:
+    if over == -2 and len(shape_of(b)) <= 2:
         return matmul(a, b)
-    return _tensordot(a, b, ((rank_a - 1,), (rank_b - 2,)))
-
-
-def _inner(a: Any, b: Any) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    if rank_a == 0 or rank_b == 0:
-        return a * b
-    return _tensordot(a, b, ((rank_a - 1,), (rank_b - 1,)))
+    return _tensordot(a, b, ((-1,), (over,)))
 
 
 def _vdot(a: Any, b: Any) -> Any:
     return matmul(conjugate(reshape(as_operand(a), shape=-1)), reshape(as_operand(b), shape=-1))
-
-
-def _vecdot(a: Any, b: Any, axis: Any = -1) -> Any:
-    return reduce_sum(conjugate(as_operand(a)) * as_operand(b), axis=axis)
-
-
-def _outer(a: Any, b: Any) -> Any:
-    return reshape(as_operand(a), shape=(-1, 1)) * reshape(as_operand(b), shape=(1, -1))
 
 
 def _kron(a: Any, b: Any) -> Any:
@@ -437,17 +417,14 @@ def _kron(a: Any, b: Any) -> Any:
     rank = max(len(shape_of(a)), len(shape_of(b)))
     of_a = (1,) * (rank - len(shape_of(a))) + shape_of(a)
     of_b = (1,) * (rank - len(shape_of(b))) + shape_of(b)
-    left = reshape(a, shape=tuple([n for size in of_a for n in (size, 1)]))
-    right = reshape(b, shape=tuple([n for size in of_b for n in (1, size)]))
+    left = reshape(a, shape=tuple(n for size in of_a for n in (size, 1)))
+    right = reshape(b, shape=tuple(n for size in of_b for n in (1, size)))
     return reshape(left * right, shape=tuple([m * n for m, n in zip(of_a, of_b)]))
 
 
 def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
     a, b = as_operand(a), as_operand(b)
-    sizes = []
-    for x in (a, b):
-        place = axis_of("cross", axis, len(shape_of(x)))
-        sizes.append(shape_of(x)[place])
+    sizes = [shape_of(x)[axis_of("cross", axis, len(shape_of(x)))] for x in (a, b)]
     if any(size not in (2, 3) for size in sizes):
         raise failure("E0302", f"cross: vectors have 3 elements, or 2, and these have {sizes[0]} and {sizes[1]}")
 
@@ -484,7 +461,7 @@ dot = composite(
     example=("dot([1, 2], [3, 4])", 11),
 )  # fmt: skip
 inner = composite(
-    "inner", "a, b", _inner, domain=cases(((VECTOR, VECTOR), {}), ((WIDE, SQUARE), {})),
+    "inner", "a, b", lambda a, b: _dot(a, b, -1), domain=cases(((VECTOR, VECTOR), {}), ((WIDE, SQUARE), {})),
     doc="The sum of products over the last axes.", example=("inner([1, 2], [3, 4])", 11),
 )  # fmt: skip
 vdot = composite(
@@ -492,11 +469,13 @@ vdot = composite(
     doc="The sum of conj(a)*b over all elements.", example=("vdot([1, 2], [3, 4])", 11),
 )  # fmt: skip
 vecdot = composite(
-    "vecdot", "a, b | axis=-1", _vecdot, domain=cases(((WIDE, WIDE), {})),
+    "vecdot", "a, b | axis=-1",
+    lambda a, b, axis=-1: reduce_sum(conjugate(as_operand(a)) * as_operand(b), axis=axis), domain=cases(((WIDE, WIDE), {})),
     doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 outer = composite(
-    "outer", "a, b", _outer, domain=cases(((VECTOR, [0.2, 0.9]), {})),
+    "outer", "a, b", lambda a, b: reshape(as_operand(a), shape=(-1, 1)) * reshape(as_operand(b), shape=(1, -1)),
+    domain=cases(((VECTOR, [0.2, 0.9]), {})),
     doc="All products of elements of a and b, as a matrix.",
     example=("outer([1, 2], [3, 4])", [[3, 4], [6, 8]]),
 )  # fmt: skip
@@ -515,5 +494,3 @@ multi_dot = composite(
     doc="The product of several matrices, in the order that costs least.",
     example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
 )  # fmt: skip
-
-OPERATORS["matmul"] = matmul

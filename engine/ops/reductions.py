@@ -306,7 +306,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
         singular=[
             found_by_rule(
                 f"{name} is not differentiable where several elements are the {word}",
-                "they share the cotangent equally",
+                "they share the cotangent equally"
             )
         ],
         doc=f"The {word} element, of all or along axes. Ties share the derivative equally.",
@@ -334,19 +334,6 @@ def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     if x.dtype.kind == "c":
         return of_parts(np, np.ldexp(x.real, -exponent), np.ldexp(x.imag, -exponent), x.dtype), exponent
     return np.ldexp(x, -exponent), exponent
-
-
-def _binary_unit(np: Any, x: Any) -> Any:
-    exponent = np.where(np.isfinite(x), np.frexp(x)[1], 0)
-    return np.ldexp(1.0, np.clip(-exponent, -1000, 1000))
-
-
-binary_unit = zero(
-    "binary_unit", "x", array=_binary_unit, dtype="float", accepts="bif",
-    domain=cases(((POSITIVE,), {})),
-    internal=True, by_format=True, doc="A power of two by which x is near 1: the unit of sums of squares that would leave the floats.",
-    example=("binary_unit(1000.0)", 2.0**-10),
-)  # fmt: skip
 
 
 # --- moments --------------------------------------------------------------------------------------------------------
@@ -406,90 +393,6 @@ reduce_std = rule(
                  subgradients="0 chosen from a ball")
     ],
     analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
-)  # fmt: skip
-
-
-# --- norms of vectors -----------------------------------------------------------------------------------------------
-
-
-def _euclidean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    axes = axes_of("norm", axis, np.ndim(x))
-    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
-    total = np.sum(squares, axis=axes, keepdims=bool(keepdims))
-    if total.size == 0 or (((total > 1e-280) & (total < 1e300)).all() and x.dtype.itemsize >= 8):
-        return np.sqrt(total)
-    x, exponent = to_unit(np, x, axes)
-    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
-    root = np.ldexp(np.sqrt(np.sum(squares, axis=axes, keepdims=True)), exponent)
-    return root if keepdims else np.squeeze(root, axis=axes)
-
-
-def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    shape, axes, _ = reduced("norm", x, axis)
-    origin = plain(y) == 0
-    meet(euclidean_norm, origin, matters=plain(g) != 0)
-    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    direction = part_by_part(lambda part: part / safe, x)
-    if some(origin):
-        # The choice at 0 is a constant: what the formula says there has no derivative either.
-        at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
-        direction = OPERATORS.where(at_origin, 0.0, direction)
-    return strong(beside(spread(g, shape, axes, keepdims), x), direction)
-
-
-euclidean_norm = rule(
-    "euclidean_norm", "x | axis=None, keepdims=False", _euclidean_vjp,
-    kernel=lambda k, x, axis, keepdims: k.euclidean_norm(x, axis, keepdims),
-    array=_euclidean, dtype=real_of_float, aliases="reduce_euclidean_norm",
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    singular=[
-        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
-                 subgradients="0 chosen from the unit ball")
-    ],
-    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False,
-    depends="lines", doc="The square root of the sum of squares, without overflow or underflow on the way.",
-    example=("euclidean_norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-
-
-def _power_norm(np: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
-    axes = axes_of("norm", axis, np.ndim(x))
-    size = np.abs(x)
-    largest = np.max(size, axis=axes, keepdims=True, initial=0.0)
-    if p < 0:
-        largest = np.min(size, axis=axes, keepdims=True, initial=math.inf)
-    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
-    total = np.sum((size / unit) ** p, axis=axes, keepdims=True) ** (1.0 / p) * unit
-    return total if keepdims else np.squeeze(total, axis=axes)
-
-
-def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
-    shape, axes, _ = reduced("norm", x, axis)
-    origin = plain(y) == 0
-    meet(power_norm, origin, matters=plain(g) != 0)
-    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
-    share = OPERATORS.abs(x) / safe
-    if p < 1:
-        # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
-        cusp = plain(x) == 0
-        meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
-        share = OPERATORS.where(mask_tensor(cusp), 1.0, share)
-    ratio = OPERATORS.power(share, p - 1)
-    g = beside(spread(g, shape, axes, keepdims), x)
-    return OPERATORS.strong_multiply(g, OPERATORS.sign(x) * beside(ratio, x))
-
-
-power_norm = rule(
-    "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
-    array=_power_norm, dtype=real_of_float,
-    domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
-    singular=[
-        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
-                 subgradients="0 chosen from the dual ball"),
-        found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
-    ],
-    internal=True, side=sides.of_zero, analytic=False,
-    depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 

@@ -10,7 +10,8 @@ from ..core.operation import composite, linear
 from ..core.tensor import OPERATORS
 from .exponential import hypot
 from .joining import concat
-from .linalg import norm, solution
+from .linalg import solution
+from .norms import norm
 from .reductions import reduce_sum
 from .rounding import isnan
 from .structure import broadcast_to, index, stack

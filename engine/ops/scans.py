@@ -17,7 +17,7 @@ from . import sides
 from .arithmetic import PRODUCTS, power_bound
 from .joining import concat
 from .shapes import flip
-from .structure import index, reshape
+from .structure import index, line_axis
 from .support import (
     POSITIVE,
     SQUARE,
@@ -38,14 +38,6 @@ from .support import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def _line_axis(name: str, x: Any, axis: Any) -> tuple[Any, int]:
-    """`x` and an axis counted from the front; axis None means the elements in one row."""
-    x = as_operand(x)
-    if axis is None:
-        return reshape(x, shape=-1), 0
-    return x, axis_of(name, axis, len(shape_of(x)))
 
 
 # --- the two linear ones --------------------------------------------------------------------------------------------
@@ -149,7 +141,7 @@ cumsum_along: Operation = linear(
 
 
 def _cumsum_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = _line_axis("cumsum", x, axis)
+    x, axis = line_axis("cumsum", x, axis)
     return cumsum_along(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
 
 
@@ -159,12 +151,18 @@ cumsum = composite(
     doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
     example=("cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
-tf_cumsum = composite(
-    "tf.cumsum", "x | axis=0, exclusive=False, reverse=False", _cumsum_row,
-    aliases="tf.math.cumsum",
-    domain=cases(((WIDE,), {})), doc="cumsum along axis 0 unless another is named.",
-    example=("tf.cumsum([1, 2, 3])", [1, 3, 6]),
-)  # fmt: skip
+
+
+def _of_tensorflow(row: Operation) -> Operation:
+    """The row as TensorFlow has it, along axis 0."""
+    return composite(
+        f"tf.{row.name}", "x | axis=0, exclusive=False, reverse=False", row.function, aliases=f"tf.math.{row.name}",
+        domain=cases(((WIDE,), {})), doc=f"{row.name} along axis 0 unless another is named.",
+        example=(f"tf.{row.name}([1, 2, 3])", row.example[1]),
+    )  # fmt: skip
+
+
+tf_cumsum = _of_tensorflow(cumsum)
 
 
 # --- running products -----------------------------------------------------------------------------------------------
@@ -194,7 +192,7 @@ cumprod_along = rule(
 
 
 def _cumprod_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = _line_axis("cumprod", x, axis)
+    x, axis = line_axis("cumprod", x, axis)
     if reverse:
         x = flip(x, axis=axis)
     if exclusive:
@@ -210,12 +208,7 @@ cumprod = composite(
     doc="The products of the elements so far; the derivative is exact at zeros too.",
     example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
-tf_cumprod = composite(
-    "tf.cumprod", "x | axis=0, exclusive=False, reverse=False", _cumprod_row,
-    aliases="tf.math.cumprod",
-    domain=cases(((WIDE,), {})), doc="cumprod along axis 0 unless another is named.",
-    example=("tf.cumprod([1, 2, 3])", [1, 2, 6]),
-)  # fmt: skip
+tf_cumprod = _of_tensorflow(cumprod)
 
 
 # --- running extrema ------------------------------------------------------------------------------------------------
@@ -241,10 +234,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
     def vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
         # Within a run of one extremum, the places that equal it so far share each cotangent equally.
         where, equal = OPERATORS.where, OPERATORS.equal
-        values, tops = (
-            to_front(OPERATORS.stop_gradient(x), (axis,)),
-            to_front(OPERATORS.stop_gradient(y), (axis,)),
-        )
+        values, tops = (to_front(OPERATORS.stop_gradient(x), (axis,)), to_front(OPERATORS.stop_gradient(y), (axis,)))
         goes_on = where(equal(index(tops, index=slice(1, None)), index(tops, index=slice(0, -1))), 1.0, 0.0)
         same_run = concat([goes_on, index(tops, index=slice(0, 1)) * 0.0])
         lines = to_front(g, (axis,))
@@ -260,7 +250,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         singular=[
             found_by_rule(
                 f"{name} is not differentiable where several elements are the {word} so far",
-                "they share the cotangent equally",
+                "they share the cotangent equally"
             )
         ],
         depends="lines", doc=f"The {word} elements so far along an axis counted from the front: what {name} is made of.",
@@ -268,7 +258,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
     )  # fmt: skip
 
     def function(x: Any, axis: Any = None, reverse: Any = False) -> Any:
-        x, axis = _line_axis(name, x, axis)
+        x, axis = line_axis(name, x, axis)
         if reverse:
             return flip(along(flip(x, axis=axis), axis=axis), axis=axis)
         return along(x, axis=axis)
@@ -311,7 +301,7 @@ cumlogsumexp_along = rule(
 
 
 def _cumlogsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = _line_axis("cumlogsumexp", x, axis)
+    x, axis = line_axis("cumlogsumexp", x, axis)
     if reverse:
         x = flip(x, axis=axis)
     y = cumlogsumexp_along(x, axis=axis)

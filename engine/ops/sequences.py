@@ -139,56 +139,41 @@ correlate = composite(
 # --- interpolation --------------------------------------------------------------------------------------------------
 
 
-def _interp_symbols(x: Any, xp: Any, fp: Any, left: Any, right: Any) -> Any:
-    """The same in rows alone; a kernel is left where the points do not increase, and the tape words the error."""
-    if len(shape_of(xp)) != 1 or shape_of(xp) != shape_of(fp):
-        raise failure("E0302", "interp needs two vectors of one length")
-    if not shape_of(x):
-        x = OPERATORS.reshape(x, shape=(1,))
-        return index(_interp_symbols(x, xp, fp, left, right), index=0)
-    first, last, size = index(fp, index=0), index(fp, index=-1), shape_of(xp)[0]
-    where = OPERATORS.where
-    if size == 1:
-        inside = first + 0.0 * x
-    else:
-        steps = index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1))
-        leave_unless(steps > 0.0)
-        found = OPERATORS.searchsorted(xp, x, side="right") - 1
-        low = OPERATORS.minimum(OPERATORS.maximum(found, 0), size - 2)
-        x0, x1 = index(xp, index=low), index(xp, index=low + 1)
-        y0, y1 = index(fp, index=low), index(fp, index=low + 1)
-        inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
-    below, above = OPERATORS.less(x, index(xp, index=0)), OPERATORS.greater(x, index(xp, index=-1))
-    return where(below, first if left is None else left, where(above, last if right is None else right, inside))
-
-
 def _interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None) -> Any:
     import numpy as np
 
     x, xp, fp = floating(x), floating(xp), floating(fp)
     if is_complex(x) or is_complex(xp):
         raise failure("E0301", "interp needs real points, and these are complex", "write real(x)")
-    if any(map(is_symbol, (x, xp, fp))):
-        return _interp_symbols(x, xp, fp, left, right)
-    knots = np.asarray(plain(xp))
-    if knots.ndim != 1 or shape_of(fp) != knots.shape or not knots.size:
-        raise failure(
-            "E0302", f"interp needs two vectors of one length, not {list(knots.shape)} and {list(shape_of(fp))}"
-        )
-    if (np.diff(knots) <= 0).any():
+    shape = shape_of(xp)
+    if len(shape) != 1 or shape_of(fp) != shape or not shape[0]:
+        raise failure("E0302", f"interp needs two vectors of one length, not {list(shape)} and {list(shape_of(fp))}")
+    symbols = any(map(is_symbol, (x, xp, fp)))
+    if symbols:
+        if not shape_of(x):
+            return index(_interp(OPERATORS.reshape(x, shape=(1,)), xp, fp, left, right), index=0)
+        if shape[0] > 1:
+            leave_unless(index(xp, index=slice(1, None)) - index(xp, index=slice(0, -1)) > 0.0)
+    elif (np.diff(plain(xp)) <= 0).any():
         raise failure("E0401", "interp: the points xp must increase")
-    places = np.asarray(plain(x))
-    below, above = OPERATORS.less(x, index(xp, index=0)), OPERATORS.greater(x, index(xp, index=-1))
     first, last = index(fp, index=0), index(fp, index=-1)
-    where = OPERATORS.where
-    if knots.size == 1:
+    if shape[0] == 1:
         inside = first + 0.0 * x
+    elif symbols:
+        found = OPERATORS.searchsorted(xp, x, side="right") - 1
+        inside = _between(x, xp, fp, OPERATORS.minimum(OPERATORS.maximum(found, 0), shape[0] - 2), index)
     else:
-        low = np.clip(np.searchsorted(knots, places, "right") - 1, 0, knots.size - 2)
-        x0, x1 = take_rows(xp, indices=low, axis=0), take_rows(xp, indices=low + 1, axis=0)
-        y0, y1 = take_rows(fp, indices=low, axis=0), take_rows(fp, indices=low + 1, axis=0)
-        inside = y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
+        low = np.clip(np.searchsorted(plain(xp), plain(x), "right") - 1, 0, shape[0] - 2)
+        inside = _between(x, xp, fp, low, lambda v, index: take_rows(v, indices=index, axis=0))
+    below, above = OPERATORS.less(x, index(xp, index=0)), OPERATORS.greater(x, index(xp, index=-1))
+    where = OPERATORS.where
     return where(below, first if left is None else left, where(above, last if right is None else right, inside))
+
+
+def _between(x: Any, xp: Any, fp: Any, low: Any, pick: Any) -> Any:
+    """The straight line through the points `low` and `low` + 1."""
+    x0, x1, y0, y1 = pick(xp, index=low), pick(xp, index=low + 1), pick(fp, index=low), pick(fp, index=low + 1)
+    return y0 + (y1 - y0) * ((x - x0) / (x1 - x0))
 
 
 interp = composite(

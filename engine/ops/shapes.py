@@ -8,7 +8,7 @@ from ..core.operands import as_operand, shown
 from ..core.operation import composite, linear, no_tangent, static
 from ..core.tensor import OPERATORS
 from .gathering import take_rows
-from .structure import broadcast_to, index, reshape
+from .structure import broadcast_to, index, line_axis, reshape
 from .support import (
     CUBE,
     SQUARE,
@@ -138,16 +138,18 @@ moveaxis = composite(
 # --- number of axes -------------------------------------------------------------------------------------------------
 
 
-ravel = composite(
-    "ravel", "x", lambda x: reshape(x, shape=-1),
-    method=True, domain=cases(((WIDE,), {})), doc="The elements of x in one row.",
-    example=("ravel([[1, 2], [3, 4]])", [1, 2, 3, 4]),
-)  # fmt: skip
-flatten = composite(
-    "flatten", "x", lambda x: reshape(x, shape=-1),
-    method=True, domain=cases(((WIDE,), {})), doc="The elements of x in one row.",
-    example=("flatten([[1, 2], [3, 4]])", [1, 2, 3, 4]),
-)  # fmt: skip
+ravel, flatten = (
+    composite(
+        name,
+        "x",
+        lambda x: reshape(x, shape=-1),
+        method=True,
+        domain=cases(((WIDE,), {})),
+        doc="The elements of x in one row.",
+        example=(f"{name}([[1, 2], [3, 4]])", [1, 2, 3, 4]),
+    )
+    for name in ("ravel", "flatten")
+)
 
 
 def _expand_dims(x: Any, axis: Any) -> Any:
@@ -199,18 +201,14 @@ def at_least(rank: int) -> Callable[..., Any]:
     return lambda values: one(values[0]) if len(values) == 1 else [one(x) for x in values]
 
 
-atleast_1d = composite(
-    "atleast_1d", "*values", at_least(1), domain=cases(((0.5,), {})),
-    doc="x with at least one axis.", example=("atleast_1d(3)", [3]),
-)  # fmt: skip
-atleast_2d = composite(
-    "atleast_2d", "*values", at_least(2), domain=cases(((VECTOR,), {})),
-    doc="x with at least two axes; a vector becomes a row.", example=("atleast_2d([1, 2])", [[1, 2]]),
-)  # fmt: skip
-atleast_3d = composite(
-    "atleast_3d", "*values", at_least(3), domain=cases(((VECTOR,), {})),
-    doc="x with at least three axes.", example=("shape(atleast_3d([1, 2]))", (1, 2, 1)),
-)  # fmt: skip
+atleast_1d, atleast_2d, atleast_3d = (
+    composite(f"atleast_{rank}d", "*values", at_least(rank), domain=cases(((x,), {})), doc=doc, example=example)
+    for rank, x, doc, example in (
+        (1, 0.5, "x with at least one axis.", ("atleast_1d(3)", [3])),
+        (2, VECTOR, "x with at least two axes; a vector becomes a row.", ("atleast_2d([1, 2])", [[1, 2]])),
+        (3, VECTOR, "x with at least three axes.", ("shape(atleast_3d([1, 2]))", (1, 2, 1))),
+    )
+)
 
 
 # --- reversing and repeating ----------------------------------------------------------------------------------------
@@ -300,10 +298,7 @@ tile = composite(
 def _repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
     import numpy as np
 
-    x = as_operand(x)
-    if axis is None:
-        x, axis = reshape(x, shape=-1), 0
-    axis = axis_of("repeat", axis, len(shape_of(x)))
+    x, axis = line_axis("repeat", x, axis)
     size = shape_of(x)[axis]
     times = np.asarray(static(repeats))
     if times.dtype.kind not in "iu" or times.ndim > 1 or times.size not in (1, size):

@@ -18,7 +18,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
 from .gathering import take_rows
-from .structure import index, index_scatter, reshape, stack
+from .structure import index, index_scatter, line_axis, reshape, stack
 from .support import (
     SQUARE,
     VECTOR,
@@ -126,38 +126,31 @@ sort_along = rule(
 )  # fmt: skip
 
 
-def _ordered(x: Any, axis: Any, name: str) -> tuple[Any, int]:
-    x = as_operand(x)
-    if axis is None:
-        return reshape(x, shape=-1), 0
-    return x, axis_of(name, axis, len(shape_of(x)))
+def _in_order(name: str, along: Operation, doc: str, example: list[int], domain: Any = None) -> Operation:
+    def function(
+        x: Any,
+        axis: Any = -1,
+        direction: Any = "ASCENDING",
+        kind: Any = None,
+        descending: Any = False,
+        stable: Any = True,
+    ) -> Any:
+        x, axis = line_axis(name, x, axis)
+        return along(x, axis=axis, descending=descends(direction, descending))
+
+    return composite(
+        name, "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", function,
+        method=True, domain=domain, doc=doc, example=(f"{name}([3, 1, 2])", example),
+    )  # fmt: skip
 
 
-def _sort_row(
-    x: Any, axis: Any = -1, direction: Any = "ASCENDING", kind: Any = None, descending: Any = False, stable: Any = True
-) -> Any:
-    x, axis = _ordered(x, axis, "sort")
-    return sort_along(x, axis=axis, descending=descends(direction, descending))
-
-
-def _argsort(
-    x: Any, axis: Any = -1, direction: Any = "ASCENDING", kind: Any = None, descending: Any = False, stable: Any = True
-) -> Any:
-    x, axis = _ordered(x, axis, "argsort")
-    return argsort_along(x, axis=axis, descending=descends(direction, descending))
-
-
-sort = composite(
-    "sort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _sort_row,
-    method=True, domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 0, "direction": "DESCENDING"})),
-    doc="x in rising order along an axis, the last one by default; axis=None sorts all elements.",
-    example=("sort([3, 1, 2])", [1, 2, 3]),
+sort = _in_order(
+    "sort", sort_along, "x in rising order along an axis, the last one by default; axis=None sorts all elements.", [1, 2, 3],
+    cases(((VECTOR,), {}), ((SQUARE,), {"axis": 0, "direction": "DESCENDING"})),
 )  # fmt: skip
-argsort = composite(
-    "argsort", "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", _argsort,
-    method=True, doc="The indices that sort x along an axis; equal elements keep their order.",
-    example=("argsort([3, 1, 2])", [1, 2, 0]),
-)  # fmt: skip
+argsort = _in_order(
+    "argsort", argsort_along, "The indices that sort x along an axis; equal elements keep their order.", [1, 2, 0]
+)
 
 
 def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> tuple[Any, Any]:
@@ -168,7 +161,7 @@ def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> tuple[Any, Any]:
     if k.__class__ is not int or not 0 <= k <= shape[-1]:
         raise failure("E0302", f"top_k: k = {k} is not between 0 and {shape[-1]}, the size of the last axis")
     first = (Ellipsis, slice(0, k))
-    indices = _argsort(x, direction="DESCENDING")
+    indices = argsort(x, direction="DESCENDING")
     return index(sort_along(x, axis=len(shape) - 1, descending=True), index=first), index(indices, index=first)
 
 
@@ -194,10 +187,6 @@ def _sorted_lines(name: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], t
     return sort_along(lines, axis=0, descending=False), axes, shape, size
 
 
-def _finish(value: Any, shape: tuple[int, ...], axes: tuple[int, ...], keepdims: Any) -> Any:
-    return reshape(value, shape=kept(shape, axes)) if keepdims else value
-
-
 def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str = "quantile", top: float = 1.0) -> Any:
     fractions = static(as_operand(q))
     if fractions.__class__ is list:
@@ -215,15 +204,12 @@ def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str
     missing = last != last  # nan sorts last
     if some(missing):
         value = OPERATORS.where(mask_tensor(missing), math.nan, value)
-    return _finish(value, shape, axes, keepdims)
-
-
-def _median(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    return _quantile(x, 0.5, axis, keepdims, "median")
+    return reshape(value, shape=kept(shape, axes)) if keepdims else value
 
 
 median = composite(
-    "median", "x | axis=None, keepdims=False", _median,
+    "median", "x | axis=None, keepdims=False",
+    lambda x, axis=None, keepdims=False: _quantile(x, 0.5, axis, keepdims, "median"),
     domain=cases(((VECTOR,), {}), ((SQUARE,), {"axis": 1}), ((WIDE,), {"axis": 0, "keepdims": True})),
     doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
 )  # fmt: skip

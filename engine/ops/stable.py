@@ -13,7 +13,8 @@ from ..core.tensor import OPERATORS
 from .activations import softmax
 from .arithmetic import array_product, divide, everywhere, is_complex, multiply, power
 from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
-from .linalg import det, norm, slogdet
+from .linalg import det, slogdet
+from .norms import norm
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
 from .special import lgamma, log_ndtr

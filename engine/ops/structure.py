@@ -6,7 +6,7 @@ from ..core import limits
 from ..core.dtype_rules import common_dtype
 from ..core.dtypes import STRONG, WEAK, DType, raw_dtype
 from ..core.errors import failure, plural
-from ..core.operands import shown
+from ..core.operands import as_operand, shown, tensor
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -145,10 +145,9 @@ def _fitting(np: Any, x: Any, value: Any, index: Any) -> Any:
 def _unfitting(g: Any, value: Any) -> Any:
     """The transpose of `_fitting`."""
     shape = shape_of(value)
-    rank = len(shape_of(g))
-    if len(shape) > rank:
-        return reshape(sum_to(g, shape=shape[len(shape) - rank :]), shape=shape)
-    return sum_to(g, shape=shape)
+    beyond = max(len(shape) - len(shape_of(g)), 0)
+    found = sum_to(g, shape=shape[beyond:])
+    return reshape(found, shape=shape) if beyond else found
 
 
 def winners(shape: tuple[int, ...], index: Any) -> Any:
@@ -201,11 +200,9 @@ put_elements: Operation = linear(
 
 def index_of_place(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
     """The index of a place in row-major order."""
-    found = []
-    for size in reversed(shape):
-        place, i = divmod(place, size)
-        found.append(i)
-    return tuple(reversed(found))
+    import numpy as np
+
+    return tuple(map(int, np.unravel_index(place, shape)))
 
 
 def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
@@ -353,6 +350,14 @@ reshape: Operation = linear(
 )  # fmt: skip
 
 
+def line_axis(name: str, x: Any, axis: Any) -> tuple[Any, int]:
+    """`x` and an axis counted from the front; axis None means the elements in one row."""
+    x = as_operand(x)
+    if axis is None:
+        return reshape(x, shape=-1), 0
+    return x, axis_of(name, axis, len(shape_of(x)))
+
+
 # --- likenesses -----------------------------------------------------------------------------------------------------
 
 
@@ -387,11 +392,8 @@ def as_dtype(spec: Any) -> DType:
     name = spec if spec.__class__ is str else getattr(spec, "name", getattr(spec, "__name__", str(spec)))
     found = SPELLINGS.get(name)
     if found is None:
-        raise failure(
-            "E0306",
-            f"unknown dtype {shown(name if spec.__class__ is str else spec)}",
-            f"the dtypes are {', '.join(STRONG)}",
-        )
+        what = shown(name if spec.__class__ is str else spec)
+        raise failure("E0306", f"unknown dtype {what}", f"the dtypes are {', '.join(STRONG)}")
     return found
 
 
@@ -434,22 +436,14 @@ cast_to: Operation = linear(
 )  # fmt: skip
 
 
-def _stop(np: Any, x: Any) -> Any:
-    return x
-
-
 stop_gradient = no_tangent(
-    "stop_gradient", "x", kernel="{0}", scalar=lambda x: x, array=_stop, dtype="first", accepts="bifcs",
+    "stop_gradient", "x", kernel="{0}", scalar=lambda x: x, array=lambda np, x: x, dtype="first", accepts="bifcs",
     keeps=True, doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
 )  # fmt: skip
 
 
-def _identity(x: Any) -> Any:
-    return x
-
-
 identity = linear(
-    "identity", "x", lambda g, y, x: g, scalar=_identity, array=lambda np, x: np.array(x), moves=True, dtype="first",
+    "identity", "x", lambda g, y, x: g, scalar=lambda x: x, array=lambda np, x: np.array(x), moves=True, dtype="first",
     accepts="bifcs",
     aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.",
     example=("identity(3.0)", 3.0),
@@ -458,9 +452,6 @@ identity = linear(
 
 def _astensor(x: Any, dtype: Any = None) -> Any:
     """A strong tensor of a value: what tf.constant and np.array make of it."""
-    from ..core.operands import as_operand
-    from ..core.operands import tensor as to_tensor
-
     x = as_operand(x)
     if dtype is not None:
         return cast_to(x, dtype=dtype)
@@ -468,13 +459,13 @@ def _astensor(x: Any, dtype: Any = None) -> Any:
         return x
     if hasattr(x, "as_strong"):  # a compiler's symbol
         return x.as_strong()
-    x = to_tensor(x)
-    if x.dtype.weak:
-        target = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong
-        if x.on is None:
-            return Tensor(x.value, target) if x.dtype.name == target.name else cast_to(x, dtype=target)
-        return cast_to(x, dtype=target)
-    return x
+    x = tensor(x)
+    if not x.dtype.weak:
+        return x
+    target = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong
+    if x.on is None and x.dtype.name == target.name:
+        return Tensor(x.value, target)
+    return cast_to(x, dtype=target)
 
 
 constant = composite(
@@ -483,9 +474,3 @@ constant = composite(
     doc="A tensor of its own dtype from a number, a list or a tensor. Such a tensor does not mix with other dtypes.",
     example=("constant([1.0, 2.0])", [1.0, 2.0]),
 )  # fmt: skip
-
-for _name, _row in (
-    ("index", index), ("stack", stack), ("sum_to", sum_to), ("broadcast_to", broadcast_to), ("reshape", reshape),
-    ("zeros_like", zeros_like), ("ones_like", ones_like), ("cast", cast_to), ("identity", identity),
-):  # fmt: skip
-    OPERATORS[_name] = _row

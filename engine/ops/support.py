@@ -173,8 +173,6 @@ def ndarray(x: Any) -> Any:
     """The value of an operand as an array, lists included: for indices, masks and labels, which carry no tangent."""
     import numpy as np
 
-    from ..core.operands import as_operand
-
     return np.asarray(x if x.__class__ is np.ndarray else plain(as_operand(x)))
 
 
@@ -212,20 +210,23 @@ def float_of(dtype: DType) -> DType:
     return STATE.weak_float if dtype.weak or dtype.kind == "b" else STATE.default_float
 
 
-def real_of_float(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
-    """Integers become floats; the result of complex inputs is real."""
-    computed = float_of(common_dtype(op, dtypes))
-    return computed, real_part(computed)
+def results(kinds: str, in_complex: bool = False) -> Callable[..., Any]:
+    """A dtype rule: integers become floats, or all numbers complex; of the results those of kind "r" are real."""
+
+    def rule(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, Any]:
+        computed = float_of(common_dtype(op, dtypes))
+        computed = COMPLEX_OF.get(computed, computed) if in_complex else computed
+        found = tuple([real_part(computed) if kind == "r" else computed for kind in kinds])
+        return computed, found if len(found) > 1 else found[0]
+
+    return rule
 
 
-def complex_of(dtype: DType) -> DType:
-    return COMPLEX_OF.get(dtype, dtype)
+real_of_float = results("r")
 
 
 def floating(x: Any) -> Any:
     """An operand as a float: integers and bools cast, others as they are."""
-    from ..core.operands import as_operand
-
     x = as_operand(x)
     if is_symbol(x):
         return x if x.dtype.kind in "fc" else OPERATORS.cast(x, dtype="float64")

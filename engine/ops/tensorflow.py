@@ -106,6 +106,6 @@ SETTLED = composite(
 NUMPY: dict[str, Operation] = {
     "constant": composite(
         "np.array", "value | dtype=None", _numpy_array, internal=True,
-        doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0]),
+        doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0])
     )
 }  # fmt: skip

@@ -19,7 +19,7 @@ DECLINED = set(
     """complex eig eigvals eigh eigvalsh svd svd_thin svdvals tf.linalg.svd qr qr_tall tf.linalg.qr cofactor cofactor_change
     least_squares lstsq pinv polyfit tf.linalg.lstsq expm expm_change logm logm_change sqrtm sqrtm_change fsum segment_max
     segment_min segments_max segments_min unsorted_segment_max unsorted_segment_min put_elements arange leaky_relu_hundredth
-    logaddexp2 nextafter nan_to_num entr rel_entr binary_unit rotation_tangent isin imag cummax_along cummax cummin_along cummin
+    logaddexp2 nextafter nan_to_num entr rel_entr isin imag cummax_along cummax cummin_along cummin
     cumlogsumexp_along cumlogsumexp jax.lax.cummax jax.lax.cummin jax.lax.cumlogsumexp sort_along
     argsort_along arccos_quotient square_of_arccos square_of_arccosh sort argsort top_k median quantile percentile convolve_full correlate_valid convolve
     scipy.signal.convolve correlate power_norm running_ties gcd lcm slogdet

@@ -1,0 +1,270 @@
+"""Norms of vectors and matrices, condition numbers, ranks."""
+
+from __future__ import annotations
+
+import math
+
+from ..core.errors import failure
+from ..core.operands import as_operand, plain
+from ..core.operation import Singular, composite, no_tangent, rule
+from ..core.tensor import OPERATORS
+from . import sides
+from .decompositions import square, svdvals
+from .linalg import inv
+from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
+from .structure import index, reshape
+from .support import (
+    BATCH,
+    CUBE,
+    POSITIVE,
+    SQUARE,
+    VECTOR,
+    WIDE,
+    axes_of,
+    beside,
+    cases,
+    floating,
+    found_by_rule,
+    mask_tensor,
+    meet,
+    part_by_part,
+    real_of_float,
+    shape_of,
+    some,
+    spread,
+    strong,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# --- norms of vectors -----------------------------------------------------------------------------------------------
+
+
+def _euclidean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("norm", axis, np.ndim(x))
+    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
+    total = np.sum(squares, axis=axes, keepdims=bool(keepdims))
+    if total.size == 0 or (((total > 1e-280) & (total < 1e300)).all() and x.dtype.itemsize >= 8):
+        return np.sqrt(total)
+    x, exponent = to_unit(np, x, axes)
+    squares = x.real**2 + x.imag**2 if x.dtype.kind == "c" else x * x
+    root = np.ldexp(np.sqrt(np.sum(squares, axis=axes, keepdims=True)), exponent)
+    return root if keepdims else np.squeeze(root, axis=axes)
+
+
+def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("norm", x, axis)
+    origin = plain(y) == 0
+    meet(euclidean_norm, origin, matters=plain(g) != 0)
+    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    direction = part_by_part(lambda part: part / safe, x)
+    if some(origin):
+        # The choice at 0 is a constant: what the formula says there has no derivative either.
+        at_origin = spread(mask_tensor(origin), shape, axes, keepdims)
+        direction = OPERATORS.where(at_origin, 0.0, direction)
+    return strong(beside(spread(g, shape, axes, keepdims), x), direction)
+
+
+euclidean_norm = rule(
+    "euclidean_norm", "x | axis=None, keepdims=False", _euclidean_vjp,
+    kernel=lambda k, x, axis, keepdims: k.euclidean_norm(x, axis, keepdims),
+    array=_euclidean, dtype=real_of_float, aliases="reduce_euclidean_norm",
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    singular=[
+        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
+                 subgradients="0 chosen from the unit ball")
+    ],
+    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False,
+    depends="lines", doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    example=("euclidean_norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+
+
+def _power_norm(np: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
+    axes = axes_of("norm", axis, np.ndim(x))
+    size = np.abs(x)
+    largest = np.max(size, axis=axes, keepdims=True, initial=0.0)
+    if p < 0:
+        largest = np.min(size, axis=axes, keepdims=True, initial=math.inf)
+    unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
+    total = np.sum((size / unit) ** p, axis=axes, keepdims=True) ** (1.0 / p) * unit
+    return total if keepdims else np.squeeze(total, axis=axes)
+
+
+def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) -> Any:
+    shape, axes, _ = reduced("norm", x, axis)
+    origin = plain(y) == 0
+    meet(power_norm, origin, matters=plain(g) != 0)
+    safe = spread(OPERATORS.where(mask_tensor(origin), 1.0, y), shape, axes, keepdims)
+    share = OPERATORS.abs(x) / safe
+    if p < 1:
+        # |x|**p has a cusp at 0, where every slope is a subgradient: the sign there, 0, stands for the least.
+        cusp = plain(x) == 0
+        meet(power_norm, some(cusp & (not origin.all() if hasattr(origin, "all") else not origin)), 1)
+        share = OPERATORS.where(mask_tensor(cusp), 1.0, share)
+    ratio = OPERATORS.power(share, p - 1)
+    g = beside(spread(g, shape, axes, keepdims), x)
+    return OPERATORS.strong_multiply(g, OPERATORS.sign(x) * beside(ratio, x))
+
+
+power_norm = rule(
+    "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
+    array=_power_norm, dtype=real_of_float,
+    domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
+    singular=[
+        Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
+                 subgradients="0 chosen from the dual ball"),
+        found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
+    ],
+    internal=True, side=sides.of_zero, analytic=False,
+    depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+)  # fmt: skip
+
+
+# --- norms by their order --------------------------------------------------------------------------------------------
+
+
+def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
+    magnitude = OPERATORS.abs
+    if order is None or order == 2:
+        return euclidean_norm(x, axis=axis, keepdims=keepdims)
+    if order.__class__ not in (int, float):
+        raise failure(
+            "E0305", f"norm: unknown order {order!r} for a vector", "orders are 1, 2, inf, -inf, 0 and numbers"
+        )
+    if order == math.inf:
+        return reduce_max(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == -math.inf:
+        return reduce_min(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == 1:
+        return reduce_sum(magnitude(x), axis=axis, keepdims=keepdims)
+    if order == 0:
+        return reduce_sum(OPERATORS.where(OPERATORS.not_equal(x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
+    return power_norm(x, p=order, axis=axis, keepdims=keepdims)
+
+
+def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> Any:
+    if order in (None, "fro", "euclidean"):
+        return euclidean_norm(x, axis=axes, keepdims=keepdims)
+    if order in (1, -1, math.inf, -math.inf):
+        along, across = axes if abs(order) == 1 else axes[::-1]
+        sums = reduce_sum(OPERATORS.abs(x), axis=along, keepdims=True)
+        extremum = reduce_max if order > 0 else reduce_min
+        found = extremum(sums, axis=(along, across), keepdims=True)
+    elif order in ("nuc", 2, -2):
+        moved = OPERATORS.moveaxis(x, axes, (-2, -1))
+        values = svdvals(moved)
+        if order == "nuc":
+            found = reduce_sum(values, axis=-1)
+        else:
+            found = index(values, index=(Ellipsis, 0 if order == 2 else -1))
+        found = OPERATORS.expand_dims(found, axis=tuple(sorted(axes)))
+    else:
+        raise failure(
+            "E0305", f"norm: unknown order {order!r} for a matrix", "orders are 'fro', 'nuc', 1, -1, 2, -2, inf, -inf"
+        )
+    return found if keepdims else reshape(found, shape=tuple([n for i, n in enumerate(shape_of(x)) if i not in axes]))
+
+
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, flat: bool = False) -> Any:
+    x = as_operand(x)
+    rank = len(shape_of(x))
+    if axis is None:
+        if ord in (None, "euclidean") or (flat and ord == "fro"):
+            return euclidean_norm(x, keepdims=keepdims)
+        if flat or rank == 1:
+            found = _vector_norm(reshape(x, shape=-1), ord, None, False)
+            return reshape(found, shape=(1,) * rank) if keepdims else found
+        if rank != 2:
+            raise failure(
+                "E0302", f"norm: an order for a tensor of {rank} dimensions needs axis", "name one axis or two"
+            )
+        return _matrix_norm(x, ord, (0, 1), keepdims)
+    axes = axes_of("norm", axis, rank)
+    if len(axes) == 1:
+        return _vector_norm(x, None if ord == "euclidean" else ord, axes[0], keepdims)
+    if len(axes) == 2:
+        return _matrix_norm(x, ord, (axes[0], axes[1]), keepdims)
+    raise failure("E0302", f"norm: axis names {len(axes)} axes; a vector has 1 and a matrix 2")
+
+
+norm = composite(
+    "norm", "x | ord=None, axis=None, keepdims=False", _norm,
+    domain=cases(
+        ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
+        ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
+    ),
+    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
+    "At 0 the derivative is 0.",
+    example=("norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+tf_norm = composite(
+    "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
+    lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
+    aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
+    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
+    example=("tf.norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+vector_norm = composite(
+    "vector_norm", "x | ord=2, axis=None, keepdims=False",
+    lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
+    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
+    example=("vector_norm([3.0, 4.0])", 5.0),
+)  # fmt: skip
+matrix_norm = composite(
+    "matrix_norm", "x | ord='fro', keepdims=False",
+    lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
+    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
+    example=("matrix_norm([[3.0], [4.0]])", 5.0),
+)  # fmt: skip
+
+
+def _cond(x: Any, p: Any = None) -> Any:
+    x = floating(x)
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        first, last = index(values, index=(Ellipsis, 0)), index(values, index=(Ellipsis, -1))
+        return last / first if p == -2 else first / last
+    square("cond", shape_of(x))
+    return _norm(x, p, (-2, -1)) * _norm(inv(x), p, (-2, -1))
+
+
+condition_number = composite(
+    "condition_number", "x | p=None", _cond,
+    aliases="np.linalg.cond jnp.linalg.cond", domain=cases(((SQUARE,), {}), ((SQUARE,), {"p": 1})),
+    doc="The condition number: the ratio of the extreme singular values, or |x| |inv(x)| in another norm.",
+    example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
+)  # fmt: skip
+matrix_rank = no_tangent(
+    "matrix_rank", "x | tol=None",
+    array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
+    doc="The number of singular values above rounding.", example=("matrix_rank([[1.0, 2.0], [2.0, 4.0]])", 1),
+    reason="a count",
+)  # fmt: skip
+
+
+def _normalize(x: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, Any]:
+    x = floating(x)
+    size = _norm(x, ord, axis, True, flat=True)
+    return x / beside(size, x), size
+
+
+def _l2_normalize(x: Any, axis: Any = None, epsilon: Any = 1e-12) -> Any:
+    x = floating(x)
+    magnitude = OPERATORS.abs(x)
+    total = reduce_sum(magnitude * magnitude, axis=axis, keepdims=True)
+    return x / beside(OPERATORS.sqrt(OPERATORS.maximum(total, epsilon)), x)
+
+
+normalize = composite(
+    "normalize", "x | ord='euclidean', axis=None", _normalize, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+    doc="x divided by its norm, and the norm.", example=("normalize([3.0, 4.0])", ([0.6, 0.8], [5.0])),
+)  # fmt: skip
+l2_normalize = composite(
+    "l2_normalize", "x | axis=None, epsilon=1e-12", _l2_normalize,
+    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+    doc="x divided by the root of its sum of squares, or of epsilon where that is larger.",
+    example=("l2_normalize([3.0, 4.0])", [0.6, 0.8]),
+)  # fmt: skip
