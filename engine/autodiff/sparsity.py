@@ -161,6 +161,10 @@ def of_row(
             if len(shape) < len(left):
                 left = tuple([n for i, n in enumerate(left) if i not in axes])
             columns += [c.reshape(left) for c in joined(x, axes)]
+        elif op.depends == "overlaps" and not (k and shape[0] <= shape_of(inputs[0])[0]):
+            columns += overlapping(x, count(shape_of(inputs[1 - k])), shape[0])
+        elif op.depends == "overlaps":
+            columns += [c.reshape(1) for c in joined(x, (0,))]
         elif op.depends == "matrices":
             core = len(shape) - max(len(shape_of(z)) for z in inputs) + 2
             columns += [c.reshape(c.shape + (1,) * core) for c in joined(x, (-2, -1))]
@@ -191,6 +195,15 @@ def everything(x: Reach) -> frozenset[int]:
     """All inputs that any element depends on."""
     found = x.common.union(*(np.unique(c)[: MOST + 3].tolist() for c in x.columns)) - {0}
     return frozenset((MANY,)) if MANY in found or len(found) > MOST else found
+
+
+def overlapping(x: Reach, other: int, size: int) -> list[Ids]:
+    """The columns of what joins `other` neighbours at each of `size` places: all overlaps, or the complete ones alone."""
+    if other * len(x.columns) > MOST:
+        return [np.full(1, MANY)]
+    first = 0 if size <= x.shape[0] else 1 - other
+    around = [np.pad(np.broadcast_to(c, x.shape), (max(-first, 0), max(-first, 0))) for c in x.columns]
+    return [c[j : j + size] for c in around for j in range(other)]
 
 
 def joined(x: Reach, axes: tuple[int, ...]) -> list[Ids]:

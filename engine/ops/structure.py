@@ -189,20 +189,19 @@ def _put_elements(np: Any, *values: Any, shape: tuple[int, ...], places: list[in
     return out
 
 
+def _read_elements(g: Any, y: Any, *values: Any, shape: tuple[int, ...], places: list[int]) -> tuple[Any, ...]:
+    import numpy as np
+
+    indices = zip(*[axis.tolist() for axis in np.unravel_index(places, shape)])
+    return tuple([index(g, index=place) for place in indices])
+
+
 put_elements: Operation = linear(
     "put_elements", "[values] | shape, places",
-    lambda g, y, *values, shape, places: tuple([index(g, index=index_of_place(shape, place)) for place in places]),
-    array=_put_elements, dtype=_stack_dtype, domain=cases((((0.3, 0.5, 0.7),), {"shape": (2, 2), "places": [3, 0, 3]})),
+    _read_elements, array=_put_elements, dtype=_stack_dtype, domain=cases((((0.3, 0.5, 0.7),), {"shape": (2, 2), "places": [3, 0, 3]})),
     internal=True, depends="sums", doc="The transpose of reading single elements: scalars added up at their places among zeros.",
     example=("put_elements([1, 2, 3], (4,), [2, 0, 2])", [2, 0, 4, 0]),
 )  # fmt: skip
-
-
-def index_of_place(shape: tuple[int, ...], place: int) -> tuple[int, ...]:
-    """The index of a place in row-major order."""
-    import numpy as np
-
-    return tuple(map(int, np.unravel_index(place, shape)))
 
 
 def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> Any:
