@@ -153,16 +153,16 @@ cumsum = composite(
 )  # fmt: skip
 
 
-def _of_tensorflow(row: Operation) -> Operation:
+def _of_tensorflow(name: str, function: Any, example: list[int]) -> Operation:
     """The row as TensorFlow has it, along axis 0."""
     return composite(
-        f"tf.{row.name}", "x | axis=0, exclusive=False, reverse=False", row.function, aliases=f"tf.math.{row.name}",
-        domain=cases(((WIDE,), {})), doc=f"{row.name} along axis 0 unless another is named.",
-        example=(f"tf.{row.name}([1, 2, 3])", row.example[1]),
+        f"tf.{name}", "x | axis=0, exclusive=False, reverse=False", function, aliases=f"tf.math.{name}",
+        domain=cases(((WIDE,), {})), doc=f"{name} along axis 0 unless another is named.",
+        example=(f"tf.{name}([1, 2, 3])", example),
     )  # fmt: skip
 
 
-tf_cumsum = _of_tensorflow(cumsum)
+tf_cumsum = _of_tensorflow("cumsum", _cumsum_row, [1, 3, 6])
 
 
 # --- running products -----------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ cumprod = composite(
     doc="The products of the elements so far; the derivative is exact at zeros too.",
     example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
-tf_cumprod = _of_tensorflow(cumprod)
+tf_cumprod = _of_tensorflow("cumprod", _cumprod_row, [1, 2, 6])
 
 
 # --- running extrema ------------------------------------------------------------------------------------------------
