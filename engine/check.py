@@ -110,9 +110,10 @@ def compared(source: Source, exact: list[Any]) -> tuple[dict[str, Any], str]:
     """The line about a source, at the element where gradient and estimate are furthest apart, and why it is no verdict,
     if it is none."""
     parts = [judgement(source, i, a) for i, a in enumerate(exact)]
-    nothing = {"ok": True, "error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
-    found = {**max(parts, key=lambda part: part["error"], default=nothing), "ok": verdict([p["ok"] for p in parts])}
+    nothing = {"error": 0.0, "gradient": 0.0, "independent": 0.0, "index": 0}
+    found = dict(max(parts, key=lambda part: part["error"], default=nothing))
     found["method"] = COMPLEX if all(p["method"] == COMPLEX for p in parts) else DIFFERENCES
+    found["ok"] = verdict([p["ok"] for p in parts])
     found.pop("why", None)
     if found["ok"] is not None:
         return found, ""
@@ -129,7 +130,7 @@ def judgement(source: Source, i: int, a: Any) -> dict[str, Any]:
 
     def found(ok: bool | None, b: Any, method: str, why: str = "") -> dict[str, Any]:
         error = relative_error(a, b, floor)
-        return {"ok": ok, "error": error, "gradient": a, "independent": b, "index": i, "method": method, "why": why}
+        return {"error": error, "gradient": a, "independent": b, "index": i, "method": method, "ok": ok, "why": why}
 
     stepped = complex_step(source, i)
     if stepped is not None and relative_error(a, stepped, floor) <= TOLERANCE[COMPLEX]:
