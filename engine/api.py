@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from ..parser.errors import AdiffError
+from ..parser.errors import AdiffError, AdiffValueError
 from ..parser.parse import parse
 from ..parser.source import Source, Span
 from ..parser.syntax import ExprStmt
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .repeated import Repeated
     from .rows.outcome import RowsOutcome
 
+    F = TypeVar("F", bound=Callable[..., Any])
     Point = Mapping[str, Any] | None
     Names = Sequence[str] | str | None
     Result = TypeVar("Result")
@@ -108,12 +109,28 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
         )
 
 
+def for_callers(work: F) -> F:
+    """The function, whose errors are ValueErrors too, but for the end of a time limit."""
+
+    def called(*arguments: Any, **options: Any) -> Any:
+        try:
+            return work(*arguments, **options)
+        except AdiffError as error:
+            if error.__class__ is AdiffError:
+                error.__class__ = AdiffValueError
+            raise
+
+    called.__doc__, called.__name__, called.__wrapped__ = work.__doc__, work.__name__, work  # type: ignore[attr-defined]
+    return called  # type: ignore[return-value]
+
+
 class Program:
     """A program of the language. Its methods take `at`, the values of the inputs by name.
 
-    Values are Python numbers, nested lists, NumPy arrays or what `constant` gives. Errors are AdiffError.
+    Values are Python numbers, nested lists, NumPy arrays or what `constant` gives. Errors are AdiffError, and ValueError.
     """
 
+    @for_callers
     def __init__(self, text: str, name: str = "<expr>", constant: bool = False, session: Session | None = None) -> None:
         start = time.perf_counter()
         if text.__class__ is not str:
@@ -223,6 +240,7 @@ class Program:
         found: Check = self.evaluate("check", at, wrt, **options).check
         return found
 
+    @for_callers
     def derive(self, wrt: Names = None, order: int = 1, timeout: float | None = None) -> list[Derivation]:
         """The derivatives of an order as formulas: `program("x**2").derive()[0].text()` is "2*x".
 
@@ -236,6 +254,7 @@ class Program:
             begin({})
             return limited({"timeout": timeout}, lambda: derivations(self.core, wrt, order))
 
+    @for_callers
     def rows(
         self,
         columns: Point = None,
@@ -297,6 +316,7 @@ class Program:
             raise AdiffError("E0812", "`at` must be a dict from names to values")
         return {**(at or {}), **inputs}, {n: x for n, x in given.items() if n not in inputs}
 
+    @for_callers
     def evaluate(self, command: str, at: Point = None, wrt: Names = None, **options: Any) -> Outcome:
         """Everything the command line asks for; `command` is one of COMMANDS.
 
@@ -428,6 +448,7 @@ def load(path: str | os.PathLike[str]) -> Program:
 DECIMAL_DIGITS = frozenset("0123456789.")
 
 
+@for_callers
 def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Binding:
     """The value of a constant expression of the language: what `--at x=pi/4` binds.
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A kernel that has taken longer runs where Ctrl-C can stop it.
 LONG_SECONDS = 0.05
+# The call for which a kernel is compiled, however little time those before it took on the tape.
+SETTLED = 15
 # The characters by which NumPy tells dtypes apart, by kind.
 DTYPES = {"f": "d", "i": "ql", "b": "?"}
 # Options under which every evaluation is looked at as a whole.
@@ -44,6 +46,7 @@ class Repeated:
         self.at = dict(at)
         self.wrt = None if wrt is None else list(wrt)
         self.options = options
+        self.calls = 0  # that were evaluated in full
         self.first = self.in_full(at)
 
     def __reduce__(self) -> tuple[type[Repeated], tuple[Any, ...]]:
@@ -56,7 +59,11 @@ class Repeated:
         return found or self.in_full(at)
 
     def in_full(self, at: Mapping[str, Any]) -> Outcome:
-        outcome = self.program.evaluate(self.command, at, self.wrt, **self.options)
+        options = self.options
+        self.calls += 1
+        if self.calls == SETTLED and options.get("engine") in (None, "auto"):
+            options = {**options, "engine": "kernel"}
+        outcome = self.program.evaluate(self.command, at, self.wrt, **options)
         self.compiled = outcome.kernel if self.is_alike(outcome) else None
         self.pattern = outcome
         return outcome

@@ -89,3 +89,7 @@ class AdiffError(Exception):
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
         # An exception is otherwise rebuilt from its message alone, and a batch sends errors between processes.
         return type(self), (self.code, self.message, self.span, self.advice, self.notes)
+
+
+class AdiffValueError(AdiffError, ValueError):
+    """What an AdiffError is for a caller in Python. Inside, a ValueError is NumPy's or Python's, and caught as such."""

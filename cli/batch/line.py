@@ -12,8 +12,10 @@ from ..diagnostics import report_engine, report_notices
 from ..environment import Environment
 from ..evaluate import answer
 from ..files import decode_text
+from ..formats import Style
 from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
+from ..output import Output
 from ..request import from_object
 from ..words import divide
 
@@ -21,10 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ..formats import Style
     from ..formats.records import Writer
-    from ..output import Output
     from ..request import Request
+    from ..result import Result
 
 LONGEST_LINE = 64 * 2**20  # bytes
 # What a line takes from the options of the batch itself, where it does not say otherwise.
@@ -121,7 +122,10 @@ class Answering:
             record.timeout = float(request.options["timeout"])  # type: ignore[arg-type]
             if self.limited is not None:
                 self.limited(record.timeout)
-        record.result = answer(request, self.environment, self.output, self.style)
+        if "rows" in request.options or "over" in request.options:
+            record.result = table(request, beside)
+        else:
+            record.result = answer(request, self.environment, self.output, self.style)
         self.tell(record, request, beside)
         return True
 
@@ -196,14 +200,31 @@ def allow(request: Request) -> None:
         hint = "write value -f FILE" if request.command == "run" else None
         raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
     texts = [*request.arguments.values(), *request.options.values(), *request.bound.values()]
-    if "-" in (request.arguments.get("expression"), request.options.get("file")) or reads_input(texts):
+    inputs = request.arguments.get("expression"), request.options.get("file"), request.options.get("rows")
+    if "-" in inputs or reads_input(texts):
         raise errors.usage("a line of a batch cannot read standard input")
-    if "rows" in request.options or "over" in request.options:
-        raise errors.usage("a line of a batch has one record, and a table has one for each row")
     if "trace" in request.options:
         raise errors.usage("a line of a batch has one record, and --trace gives one for each iteration")
     if "output" in request.options:
         raise errors.usage("a line of a batch has no file of its own", "give -o FILE to batch itself")
+
+
+def table(request: Request, beside: Environment) -> Result:
+    """The result of a line over the rows of a table: all of them in its one record."""
+    import json
+    from io import StringIO
+
+    written = StringIO()
+    inside = Output(Environment(None, written, beside.stderr, beside.variables), None)
+    request.options["format"] = "json"
+    result = answer(request, beside, inside, Style("json", None, 0, False, True))
+    rows = json.loads(written.getvalue())["rows"]
+    result.written = False
+    result.document = {"rows": rows, "notices": result.notices}
+    result.header = tuple(dict.fromkeys(key for row in rows for key in row))
+    result.rows = [tuple(row.get(key) for key in result.header) for row in rows]
+    result.columns = [(f"{i}.{key}", x) for i, row in enumerate(result.rows) for key, x in zip(result.header, row)]
+    return result
 
 
 def reads_input(value: object) -> bool:

@@ -79,7 +79,8 @@ def whole(raw: bytes) -> dict[str, Any] | None:
 def did(found: dict[str, Any]) -> bool:
     """Whether the line of a record did what it asked for."""
     check = found.get("check", {"ok": True})
-    return "error" not in found and check["ok"] is True and found.get("converged", True) is True
+    failed = any("error" in row for row in found.get("rows", ()))
+    return "error" not in found and not failed and check["ok"] is True and found.get("converged", True) is True
 
 
 def records_asked_for(batch: str, answering: Answering) -> Iterator[Record]:

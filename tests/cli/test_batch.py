@@ -229,6 +229,22 @@ def test_csv_is_wide_where_all_lines_are_of_one_command_and_shape(
     assert len(rows(points + other)) == 1 + 1 + 4 + 4 + 1
 
 
+def test_a_line_over_the_rows_of_a_table(adiff: Callable[..., Completed], folder: Path) -> None:
+    (folder / "b.txt").write_text(
+        "grad x**2*a --rows table.csv --wrt a --at x=2\nvalue 1//k --over k=[0,1]\nvalue x --rows -\n"
+    )
+    whole = adiff("batch", "b.txt", "-o", "out.ndjson")
+    assert whole.returncode == 1
+    first, second, third = map(json.loads, (folder / "out.ndjson").read_text().splitlines())
+    assert first["rows"] == [{"a": 1, "b": 2, "value": 4.0, "d_a": 4.0}, {"a": 3, "b": 4.5, "value": 12.0, "d_a": 4.0}]
+    assert [row["value"] for row in second["rows"]] == [None, 1]
+    assert "standard input" in third["error"]["message"]
+    assert adiff("batch", "b.txt", "--resume", "out.ndjson").stderr == "3 lines: 1 answered, 2 failed\n"
+    assert adiff("batch", "b.txt", "-q", "--jobs", "2", "--csv").stdout.splitlines()[1:5] == [
+        "1,,grad,0.a,1,", "1,,grad,0.b,2,", "1,,grad,0.value,4.0,", "1,,grad,0.d_a,4.0,",
+    ]  # fmt: skip
+
+
 def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:
     done = adiff("batch", "lines.txt", "-o", "out.ndjson", "-q")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

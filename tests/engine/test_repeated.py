@@ -155,3 +155,32 @@ def test_jacobians(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run(points[0])  # the last was singular
     monkeypatch.setattr(program, "evaluate", None)
     assert run(points[1]).engine == "kernel"
+
+
+def test_a_kernel_answers_within_twenty_calls() -> None:
+    run = adiff.program("x**2*sin(y)").repeated("grad", x=2.0, y=1.0)
+    outcomes = [run({"x": 2.0 + i, "y": 1.0}) for i in range(20)]
+    assert (outcomes[0].engine, outcomes[-1].engine) == ("tape", "kernel")
+    assert outcomes[-1].gradients["x"] == pytest.approx(42.0 * np.sin(1.0), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "mistaken",
+    [
+        lambda: adiff.program("sine(x)"),
+        lambda: adiff.constant("1 +"),
+        lambda: adiff.program("x[3]").gradient(x=[1.0]),
+        lambda: adiff.program("x").rows({"x": [1.0]}, order=7),
+        lambda: adiff.program("for i in range(n): x = x*i\nx").derive(),
+    ],
+)
+def test_a_mistake_is_a_value_error_for_callers(mistaken: Any) -> None:
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        mistaken()
+    assert isinstance(caught.value, adiff.AdiffError)
+
+
+def test_the_end_of_a_time_limit_is_no_value_error() -> None:
+    with pytest.raises(adiff.AdiffError, match="time limit") as caught:
+        adiff.program("while True: pass").value(timeout=0.05)
+    assert not isinstance(caught.value, ValueError)
