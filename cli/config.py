@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .request import Request
 
-# The options that may have a default, and variables of the engine's own.
+# The options that may have a default.
 OPTIONS = {
     option.key: option
     for option in (
@@ -28,7 +28,6 @@ OPTIONS = {
         command.CHECKPOINT, command.JOBS,
     )
 }  # fmt: skip
-OWN = ("cache_dir", "threads")
 TRUTHS = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
 
 
@@ -45,13 +44,13 @@ def location(variables: Mapping[str, str]) -> str:
 def settings(variables: Mapping[str, str]) -> dict[str, tuple[object, str]]:
     """The value of each setting that is set, and where. Raises AdiffError E0712 with the line of the file, or E0812."""
     found = from_file(location(variables))
-    for key in (*OPTIONS, *OWN):
+    for key in OPTIONS:
         name = "ADIFF_" + key.upper()
         if text := variables.get(name):
             try:
                 found[key] = value_of(key, text), name
             except ValueError as error:
-                raise errors.bad_value(name, str(error), hint_of(key, text)) from None
+                raise errors.bad_value(name, str(error), nearest(text, OPTIONS[key].choices)) from None
     return found
 
 
@@ -88,51 +87,39 @@ def from_file(path: str) -> dict[str, tuple[object, str]]:
         key = name.replace("-", "_")
         at = re.search(rf"^[ \t]*\[?[ \t]*[\"']?({re.escape(name)})\b", source.text, re.M)
         start = at.start(1) if at else 0
-        if key not in (*OPTIONS, *OWN):
-            hint = nearest(key, [*OPTIONS, *OWN]) or "'adiff config' lists the settings"
+        if key not in OPTIONS:
+            hint = nearest(key, OPTIONS) or "'adiff config' lists the settings"
             raise wrong(start, len(name), f"no setting is named {name!r}", hint.replace("_", "-"))
         line = source.position(start)[0]
         try:
             found[key] = value_of(key, value), f"{path}:{line}"
         except ValueError as error:
-            raise wrong(start, len(source.line(line).strip()), f"{name}: {error}", hint_of(key, value)) from None
+            raise wrong(
+                start, len(source.line(line).strip()), f"{name}: {error}", nearest(str(value), OPTIONS[key].choices)
+            ) from None
     return found
 
 
 def value_of(key: str, given: object) -> object:
     """The value of a setting, from a text or what TOML has. Raises ValueError with the words for the user."""
-    option = OPTIONS.get(key)
+    option = OPTIONS[key]
     if not isinstance(given, str | int | float):
         raise ValueError("the value is no text, number, true or false")
-    if option is not None and option.kind == "flag":
+    if option.kind == "flag":
         truth = TRUTHS.get(str(given).lower())
         if truth is None:
             raise ValueError(f"{given!r} is not true or false")
         return truth
     if isinstance(given, bool):
         raise ValueError(f"{str(given).lower()} is no value of it")
-    if key == "threads" and not (str(given).isdecimal() and int(given)):
-        raise ValueError(f"{given!r} is not a number of threads")
-    return convert(option, str(given)) if option is not None else os.path.expanduser(str(given))
-
-
-def hint_of(key: str, given: object) -> str | None:
-    """What may have been meant."""
-    option = OPTIONS.get(key)
-    if option is not None and option.choices:
-        return nearest(str(given), option.choices)
-    return f"write {key.replace('_', '-')} = true" if option is not None and option.kind == "flag" else None
+    return convert(option, str(given))
 
 
 def apply(request: Request, variables: Mapping[str, str]) -> None:
     """Give a request the options that it does not have and its command takes. A name after -o goes before a format."""
     if request.command in ("config", "doctor"):  # which tell of them, and of what is wrong there
         return
-    for key, (value, place) in settings(variables).items():
-        if key in OWN:
-            if not place.startswith("ADIFF_"):
-                os.environ.setdefault("ADIFF_" + key.upper(), str(value))
-            continue
+    for key, (value, _) in settings(variables).items():
         option = COMMANDS[request.command].option(key)
         fits = option is not None and (not option.choices or value in option.choices)
         if fits and value is not False and not (key == "format" and request.flag("output")):

@@ -21,13 +21,7 @@ MAGENTA = "\x1b[1;35m"
 
 def error_document(error: AdiffError) -> dict[str, Any]:
     """An error for JSON."""
-    return {
-        "code": error.code,
-        "kind": error.kind,
-        "message": error.message,
-        "span": error.span,
-        "hint": error.advice,
-    }
+    return {"code": error.code, "kind": error.kind, "message": error.message, "span": error.span, "hint": error.advice}
 
 
 def error_text(error: AdiffError, environment: Environment, as_json: bool, colour: str, command: str | None) -> str:

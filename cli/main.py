@@ -19,6 +19,7 @@ from .formats import BINARY, pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
 from .output import ClosedPipe, Output
+from .request import settle_engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,10 +88,14 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
             return understood
         request = understood
     config.apply(request, environment.variables)
+    settle_engine(request)
     resumed = request.options.get("resume")
     if resumed is not None and request.options.setdefault("output", resumed) != resumed:
         raise usage("two files to write to: those of --resume and of -o", "--resume FILE writes to FILE")
     path = request.text("output") if "output" in request.options else "-"
+    read = [request.options.get("rows"), request.options.get("file"), request.arguments.get("file")]
+    if path != "-" and any(isinstance(x, str) and os.path.realpath(x) == os.path.realpath(path) for x in read):
+        raise usage(f"{path} is read, and -o would write over it", "give the output a name of its own")
     output = Output(environment, None if path == "-" else path, resumed is not None)
     ABANDON[:] = [output.discard]
     try:

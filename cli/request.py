@@ -110,6 +110,19 @@ def settle_format(options: dict[str, object]) -> None:
         options["format"] = chosen[0]
 
 
+def settle_engine(request: Request) -> None:
+    """`--engine dask` becomes its `--scheduler`: what workers evaluate with is theirs to choose."""
+    cluster = request.options.get("engine") == "dask"
+    if cluster:
+        del request.options["engine"]
+        if "scheduler" not in request.options:
+            raise errors.usage(
+                "--engine dask needs a cluster", "--scheduler tcp://HOST:8786 is the address of its scheduler"
+            )
+    if "scheduler" in request.options and request.command != "batch" and not {"rows", "over"} & request.options.keys():
+        raise errors.usage("a cluster is for --rows, --over and batch", "leave out --scheduler")
+
+
 def require_program(command: Command, arguments: Mapping[str, str], options: Mapping[str, object]) -> None:
     """Exactly one of EXPR and -f FILE."""
     if "expression" in arguments and "file" in options:

@@ -96,8 +96,11 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
                 None,
                 f"its options are {', '.join(known)}",
             )
-        if option is not None and option.choices and value is not None and value not in option.choices:
-            raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(option.choices)}")
+        choices = (
+            [choice for choice in option.choices if choice != "dask"] if option else []
+        )  # which the command line is for
+        if choices and value is not None and value not in choices:
+            raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(choices)}")
     for name, (kinds, meaning) in AMOUNTS.items():
         amount = options.get(name)
         if amount is not None and not (isinstance(amount, kinds) and amount > 0):

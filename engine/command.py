@@ -102,8 +102,8 @@ KINKS = Option(
     choices=("adiff", "tensorflow", "jax", "torch", "error"), page="[semantics](semantics.md#singular-points)",
 )  # fmt: skip
 ENGINE = Option(
-    "--engine", "choice", "ENGINE", COMPUTING, "Interpreted tape, compiled kernel, or the better of the two.",
-    choices=("auto", "tape", "kernel"), page="[speed](speed.md#which-tier-runs)",
+    "--engine", "choice", "ENGINE", COMPUTING, "Interpreted tape, compiled kernel, the better of the two, or a cluster's workers.",
+    choices=("auto", "tape", "kernel", "dask"), page="[speed](speed.md#which-tier-runs); `dask` needs `--scheduler`",
 )  # fmt: skip
 DTYPE = Option(
     "--dtype", "choice", "DTYPE", COMPUTING,
@@ -127,17 +127,21 @@ GRAPH = Option(
     "--graph", "choice", "LANGUAGE", OUTPUT, "Write the tape as a graph instead of rows.", choices=("dot", "mermaid", "svg")
 )  # fmt: skip
 
+SCHEDULER = Option(
+    "--scheduler", "text", "ADDRESS", TABLES,
+    "With --engine dask: rows and lines go to the workers of a Dask cluster, as at tcp://host:8786.",
+    page="[clusters](tables.md#clusters)",
+)  # fmt: skip
 BY_ROW = (
+    SCHEDULER,
     Option(
         "--rows", "text", "FILE", TABLES,
         "Evaluate once a row of a table: .csv, .tsv, .ndjson, .npy, .npz, .parquet, .arrow, .feather, also .gz and .zst; '-' is "
-        "CSV on standard input. Inputs are columns by name.",
-        page="[tables](tables.md)",
+        "CSV on standard input. Inputs are columns by name.", page="[tables](tables.md)",
     ),
     Option(
         "--over", "text", "NAME=RANGE", TABLES,
-        "Evaluate once a point: x=0:2:0.1 (start:stop:step), x=0:2/21 (points), x=[0,1,5]; several are a grid.",
-        repeat=True,
+        "Evaluate once a point: x=0:2:0.1 (start:stop:step), x=0:2/21 (points), x=[0,1,5]; several are a grid.", repeat=True,
     ),
     Option(
         "--rows-format", "choice", "FORM", TABLES, "What the table is, where its name does not say.",

@@ -72,19 +72,8 @@ class Jobs:
     """A context of at most so many processes, which are gone after it."""
 
     __slots__ = (
-        "answering",
-        "found",
-        "held",
-        "incoming",
-        "lifeline",
-        "most",
-        "newest",
-        "order",
-        "pace",
-        "poll",
-        "processes",
-        "refused",
-    )
+        "answering", "found", "held", "incoming", "lifeline", "most", "newest", "order", "pace", "poll", "processes", "refused",
+    )  # fmt: skip
 
     def __init__(self, most: int, answering: Answering, incoming: Incoming) -> None:
         self.answering = answering

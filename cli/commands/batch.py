@@ -6,19 +6,8 @@ import gc
 import os
 from contextlib import nullcontext
 
-from ...engine.command import (
-    CHECKPOINT,
-    COMPUTED,
-    COMPUTING,
-    ENGINE,
-    EVALUATE,
-    JOBS,
-    KINKS,
-    OUTPUT,
-    Argument,
-    Command,
-    Option,
-)
+from ...engine import command as of
+from ...engine.command import Argument, Command, Option
 from .. import errors
 from ..batch.line import LONGEST_LINE, Answering
 from ..diagnostics import report_cache
@@ -96,6 +85,13 @@ def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator
     """What the lines `after` one of a file or of standard input come to, in order, answered here or by so many processes: by one where
     there is a limit of time, of all lines or of one in a file, which a line that hears no alarm is held to by the end of its
     process."""
+    if answering.batch.flag("scheduler"):
+        from ..cluster import Cluster
+
+        left = ((number, raw) for number, raw in lines(path, answering.environment) if number > after)
+        with Cluster(answering.batch.text("scheduler")) as cluster:
+            yield from cluster.replies(answering, left)
+        return
     forks = hasattr(os, "fork")  # not on Windows
     if jobs > 1 and not forks:
         raise errors.usage("--jobs needs a system whose processes fork, and this one's do not")
@@ -144,15 +140,14 @@ def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
 
 
 COMMAND = Command(
-    "batch", EVALUATE, "Answer a file of command lines, one record a line, in order.",
+    "batch", of.EVALUATE, "Answer a file of command lines, one record a line, in order.",
     ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2",
      "adiff batch lines.txt --resume answers.ndjson"),
     (
-        KINKS, ENGINE, *COMPUTED, CHECKPOINT,
-        Option("--fail-fast", "flag", "", COMPUTING, "Stop at the first line that fails."),
-        JOBS,
+        of.KINKS, of.ENGINE, *of.COMPUTED, of.CHECKPOINT, of.JOBS, of.SCHEDULER,
+        Option("--fail-fast", "flag", "", of.COMPUTING, "Stop at the first line that fails."),
         Option(
-            "--resume", "text", "FILE", OUTPUT,
+            "--resume", "text", "FILE", of.OUTPUT,
             "Go on after the records that an interrupted run left in FILE (default: begin it).",
         ),
     ),

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from ...engine.command import UNDERSTAND, Command
-from ..config import OPTIONS, OWN, location, settings
+from ..config import OPTIONS, location, settings
 from ..result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..environment import Environment
     from ..formats import Style
     from ..output import Output
@@ -17,8 +19,7 @@ if TYPE_CHECKING:
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """Each setting with its value, None where the command decides, and the place that says so."""
     found = settings(environment.variables)
-    keys = (*OPTIONS, *OWN)
-    values = {key.replace("_", "-"): found.get(key, (None, "default")) for key in keys}
+    values = {key.replace("_", "-"): found.get(key, (None, "default")) for key in OPTIONS}
     path = location(environment.variables)
     result = Result(
         {"file": path, "settings": {key: {"value": x, "from": place} for key, (x, place) in values.items()}}
@@ -28,13 +29,10 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     return result
 
 
-def draw(drawing: object, result: Result) -> None:
+def draw(drawing: Any, result: Result) -> None:
     """The table, under the place of the file."""
-    drawing.remark(f"defaults in {result.document['file']}, and in ADIFF_* variables")  # type: ignore[attr-defined]
-    drawing.canvas.table(  # type: ignore[attr-defined]
-        result.header,
-        lambda width: [tuple(drawing.cell(x) for x in row) for row in result.rows],  # type: ignore[attr-defined]
-    )
+    drawing.remark(f"defaults in {result.document['file']}, and in ADIFF_* variables")
+    drawing.columns(result.header, *zip(*result.rows))
 
 
 COMMAND = Command(

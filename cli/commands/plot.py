@@ -48,7 +48,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     text, name = program_text(request, environment)
     try:
         parsed = program(text, name)
-        ranges = axes(request, parsed)
+        ranges = {name: points[:] for name, points in axes(request, parsed).items()}
         if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
             raise errors.usage("a range of one point is no picture", "for example: --over x=-3:3")
         at = inputs(request, parsed)

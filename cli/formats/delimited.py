@@ -20,11 +20,6 @@ ROWS = 1_024
 KINDS = frozenset("fiub")
 
 
-def render(result: Result, delimiter: str) -> str:
-    """The header and the records."""
-    return "".join(pieces(result, delimiter))
-
-
 def pieces(result: Result, delimiter: str) -> Iterator[str]:
     """The header and the records, piece by piece."""
     if result.header:

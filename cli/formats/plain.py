@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from ..result import Result
 
 
-def render(result: Result, precision: int | None = None) -> str:
-    """The text, ending in a line feed unless there is nothing to say."""
-    return "".join(pieces(result, precision))
-
-
 def pieces(result: Result, precision: int | None = None) -> Iterator[str]:
     """The text, piece by piece."""
     if result.header and not result.lines:

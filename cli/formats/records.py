@@ -266,10 +266,5 @@ def writer(output: Output, style: Style, whole: bool) -> Writer:
     """The writer of the style's format; `whole`: of records that nobody waits for one by one."""
     if style.format in ("csv", "tsv"):
         return DelimitedWriter(output, style, whole)
-    kinds = {
-        "ndjson": Writer,
-        "json": DocumentWriter,
-        "plain": PlainWriter,
-        "table": TableWriter,
-    }
+    kinds = {"ndjson": Writer, "json": DocumentWriter, "plain": PlainWriter, "table": TableWriter}
     return kinds[style.format](output, style)

@@ -38,6 +38,9 @@ class Inputs:
         elif isinstance(column, list):
             missing = np.array([value is None for value in column], bool)
             array = stacked(column)
+            if array.dtype.kind == "O" and not missing.all():
+                wrong.update(misfits(name, column))
+                array = stacked([None if row in wrong else value for row, value in enumerate(column)])
         else:
             array, missing = of_arrow(name, column)
         if self.na is not None and missing.any() and array.dtype.kind in "fiub":
@@ -145,6 +148,23 @@ def of_arrow(name: str, column: Any) -> tuple[Any, Any]:
     if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
         return stacked(column.to_pylist()), missing
     raise errors.unusable("--rows", f"column '{name}' holds {kind}, which is no number")
+
+
+def misfits(name: str, values: list[Any]) -> dict[int, AdiffError]:
+    """The errors of values that have another form than the first one."""
+    import numpy as np
+
+    def form(value: Any) -> str:
+        try:
+            shape = list(np.shape(value))
+        except ValueError:
+            return "a list whose rows differ in length"
+        return "a text" if isinstance(value, str) else f"a tensor of shape {shape}" if shape else "a number"
+
+    forms = {row: form(value) for row, value in enumerate(values) if value is not None}
+    first = next((x for x in forms.values() if "differ" not in x), "a number")
+    said = f"column '{name}' holds {{}}, where {first} is expected"
+    return {row: AdiffError("E0712", said.format(x)) for row, x in forms.items() if x != first}
 
 
 def stacked(values: list[Any]) -> Any:

@@ -94,6 +94,9 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
         stream = open_file(path, regular=False)
     size = 0 if path == "-" else os.fstat(stream.fileno()).st_size
     raw = stream
+    if not compression and form not in BINARY and hasattr(stream, "peek"):  # standard input has no name that says so
+        head = stream.peek(4)[:4]
+        compression = "gzip" if head[:2] == b"\x1f\x8b" else "zstd" if head == b"\x28\xb5\x2f\xfd" else ""
     if compression == "gzip":
         import gzip
 
@@ -392,5 +395,5 @@ def grid(axes: dict[str, Any]) -> Iterator[Chunk]:
     count = math.prod(sizes)
     for start in range(0, count, ROWS):
         index = np.unravel_index(np.arange(start, min(start + ROWS, count)), sizes)
-        columns = [np.asarray(values)[i] for values, i in zip(axes.values(), index)]
+        columns = [values[i] for values, i in zip(axes.values(), index)]
         yield Chunk(list(axes), columns, placed("--over", start), done=min(start + ROWS, count) / count)

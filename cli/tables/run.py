@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from contextlib import nullcontext
+from functools import partial
 from time import perf_counter
 
 from ...engine.outcome import Notice
@@ -54,10 +56,16 @@ def answer(request: Request, program: Program, environment: Environment, output:
     # Rows and a bar on one terminal would write over one another.
     progress = Progress(environment, output.path is not None or not is_terminal(environment.stdout), "")
     start = perf_counter()
+    cluster: Any = nullcontext()
+    if "scheduler" in request.options:
+        from ..cluster import Cluster
+
+        cluster = Cluster(request.text("scheduler"))
     try:
-        for chunk in found:
-            table.take(chunk, out)
-            progress.show(words(table.count, perf_counter() - start, chunk.done))
+        with cluster as table.cluster:
+            for chunk in found:
+                table.take(chunk, out)
+                progress.show(words(table.count, perf_counter() - start, chunk.done))
     except AdiffError:
         progress.clear()
         if table.count:
@@ -97,7 +105,7 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
         hint = f"write {name}=0:2:0.1 (start:stop:step), {name}=0:2/21 (points) or {name}=[0,1,5]"
         last, slash, points = parts[-1].rpartition("/")
         if len(parts) == 1:
-            values = np.asarray(constant_of(f"--over {name}", given))
+            values: Any = np.asarray(constant_of(f"--over {name}", given))
             if values.ndim != 1 or not len(values):
                 raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         elif len(parts) == 2 and slash and (points := points.strip()[:20]).isdecimal() and int(points):
@@ -113,7 +121,7 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             if abs(count - whole) < 1e-9 * max(whole, 1):
                 values = spaced(start, stop, whole + 1)
             else:
-                values = tidy(start + step * np.arange(int(count) + 1), start, step)
+                values = Axis(start, step, int(count) + 1)
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
@@ -129,36 +137,49 @@ def bounded(points: int, others: dict[str, Any]) -> int:
     return points
 
 
-def spaced(start: float, stop: float, points: int) -> Any:
+class Axis:
+    """Points from start on, computed as they are asked for; the last one is `stop`, where that is given. Of decimal steps they are
+    decimal numbers, 0.3 and not 0.30000000000000004."""
+
+    def __init__(self, start: float, step: float, count: int, stop: float | None = None) -> None:
+        self.start, self.step, self.count, self.stop = start, step, count, stop
+        given = (start, step) if stop is None else (start, stop, step)
+        self.decimal = all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given)
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: Any) -> Any:
+        import numpy as np
+
+        if isinstance(index, slice):
+            index = np.arange(self.count)[index]
+        found = self.start + self.step * index
+        if self.stop is not None and self.count > 1:
+            found = np.where(index == self.count - 1, self.stop, found)
+        return found.round(9) if self.decimal else found
+
+
+def spaced(start: float, stop: float, points: int) -> Axis:
     """Points from start to stop, both among them."""
-    import numpy as np
-
-    step = (stop - start) / max(points - 1, 1)
-    found = start + step * np.arange(points)
-    if points > 1:
-        found[-1] = stop
-    return tidy(found, start, stop, step)
-
-
-def tidy(points: Any, *given: float) -> Any:
-    """Points of decimal steps as decimal numbers, 0.3 and not 0.30000000000000004."""
-    decimal = all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given)
-    return points.round(9) if decimal else points
+    return Axis(start, (stop - start) / max(points - 1, 1), points, stop)
 
 
 class Table:
     """What is done with each chunk, and what is known in the end."""
 
-    def __init__(self, request: Request, program: Program) -> None:
+    def __init__(self, request: Request, program: Program, constants: dict[str, Any] | None = None) -> None:
         self.request = request
         self.command = COMMANDS[request.command]
         self.program = program
-        self.constants = inputs(request, program)
+        self.constants = inputs(request, program) if constants is None else constants
+        self.cluster: Any = None
         self.wrt = request.texts("wrt") or None
         self.options = options(request)
         na = request.text("na")
         self.inputs = Inputs(constant_of("--na", na) if na else None)
-        self.renamed = dict(divide("--rename", text) for text in request.texts("rename"))
+        self.label = "<stdin>" if request.text("rows") == "-" else request.text("rows")
+        self.renamed = dict(map(renamed, request.texts("rename")))
         self.strict = request.flag("strict")
         self.header: list[str] = []  # of the results
         self.known: list[str] | None = None  # the columns of the table
@@ -168,7 +189,7 @@ class Table:
         self.count = self.failed = 0
         self.first = ""
         self.notices: dict[tuple[Any, ...], list[Any]] = {}
-        self.outcome: Any = None
+        self.by: tuple[Any, ...] = ()  # engine, reason, and its place
 
     def columns_of(self, chunk: Chunk) -> list[str]:
         """The names of the columns, each of which is one."""
@@ -180,9 +201,7 @@ class Table:
             names[chunk.names.index(old)] = new
         twice = next((name for name in names if name and names.count(name) > 1), None)
         if twice is not None:
-            raise errors.unusable(
-                self.request.text("rows"), f"two columns are named {twice!r}", "--no-header names them c1, c2, ..."
-            )
+            raise errors.unusable(self.label, f"two columns are named {twice!r}", "--no-header names them c1, c2, ...")
         both = next((name for name in self.constants if name in names), None)
         if both is not None:
             raise errors.usage(
@@ -191,15 +210,18 @@ class Table:
         self.used = [name for name in (*self.program.inputs, *self.program.optional) if name in names]
         missing = [name for name in self.program.inputs if name not in names and name not in self.constants]
         if missing:
-            rows = self.request.text("rows")
-            if not rows:
+            if not self.label:
                 raise errors.usage(
                     f"'{missing[0]}' is not bound", f"--at {missing[0]}=..., or --over {missing[0]}=0:1/5"
                 )
             hint = f"its columns are {', '.join(names[:20])}; --rename OLD={missing[0]}, or --at {missing[0]}=..."
             if all(number_of(name) is not None for name in names):
                 hint = "its first line looks like data: --no-header names the columns c1, c2, ..."
-            raise errors.unusable(rows, f"no column '{missing[0]}'", hint)
+            if len(names) == 1 and ";" in names[0]:
+                hint = f"its fields stand between semicolons: tr ';' , < {self.label} | adiff {self.command.name} ... --rows -"
+            elif len(names) == 1 and "\t" in names[0]:
+                hint = "its fields stand between tabs: --rows-format tsv"
+            raise errors.unusable(self.label, f"no column '{missing[0]}'", hint)
         return names
 
     def take(self, chunk: Chunk, out: Writer) -> None:
@@ -225,7 +247,11 @@ class Table:
         alive[list(wrong)] = False
         rows = np.flatnonzero(alive)
         given = values if alive.all() else {name: x[rows] for name, x in values.items()}
-        results, failed = self.evaluated(given, rows, chunk)
+        evaluate = self.evaluated if self.cluster is None else partial(self.cluster.evaluated, self)
+        results, failed, disagree = evaluate(given, rows)
+        if disagree:
+            self.failed += len(disagree)
+            self.first = self.first or f"{chunk.place(int(rows[disagree[0]]))}: the check disagrees"
         wrong.update({int(rows[row]): error for row, error in failed.items()})
         there = alive.copy()
         there[list(wrong)] = False
@@ -261,19 +287,17 @@ class Table:
 
     # --- evaluation -------------------------------------------------------------------------------------------------
 
-    def evaluated(
-        self, columns: dict[str, Any], rows: Any, chunk: Chunk
-    ) -> tuple[list[tuple[str, Any]], dict[int, AdiffError]]:
-        """The columns of results, and the errors of rows."""
+    def evaluated(self, columns: dict[str, Any], rows: Any) -> tuple[Any, dict[int, AdiffError], list[int]]:
+        """The columns of results, the errors of rows, and the rows of a check that disagrees."""
         import numpy as np
 
         count = len(rows)
         if not count and self.header:
-            return [(name, np.zeros(0)) for name in self.header], {}
+            return [(name, np.zeros(0)) for name in self.header], {}, []
         if self.order is not None and self.used:
             given = {key: x for key, x in self.options.items() if key in OF_TABLE}
             outcome: Any = self.program.rows(columns, self.wrt, self.order, at=self.constants, **given)
-            self.outcome = outcome
+            self.by = outcome.engine, outcome.reason, outcome.reason_span
             usage = next((e for e in outcome.errors.values() if e.kind in USAGE), None)
             if usage is not None:
                 raise usage
@@ -283,9 +307,9 @@ class Table:
                     self.as_whole(outcome, columns, count)
                 result = Result({})
                 self.command.fill(result, outcome)
-                return self.flat(result.columns, count), outcome.errors
+                return self.flat(result.columns, count), outcome.errors, []
             self.order = None
-        return self.one_by_one(columns, rows, chunk)
+        return self.one_by_one(columns, count)
 
     def as_whole(self, outcome: Any, columns: dict[str, Any], count: int) -> None:
         """Give values back the dtype of whole numbers that they have where no row fails."""
@@ -323,16 +347,15 @@ class Table:
             )  # fmt: skip
         return found
 
-    def one_by_one(
-        self, columns: dict[str, Any], rows: Any, chunk: Chunk
-    ) -> tuple[list[tuple[str, Any]], dict[int, AdiffError]]:
+    def one_by_one(self, columns: dict[str, Any], count: int) -> tuple[Any, dict[int, AdiffError], list[int]]:
         """Rows evaluated one after the other, as the command does it at a point."""
         import numpy as np
 
         wrong: dict[int, AdiffError] = {}
+        disagree: list[int] = []
         records: list[dict[str, Any] | None] = []
         wrt = self.wrt or self.used or None
-        for row in range(len(rows)):
+        for row in range(count):
             point = {name: x[row].tolist() if x.dtype.name != "float32" else x[row] for name, x in columns.items()}
             try:
                 outcome = self.program.evaluate(
@@ -344,14 +367,13 @@ class Table:
                 wrong[row] = error
                 records.append(None)
                 continue
-            self.outcome = outcome
+            self.by = outcome.engine, outcome.reason, outcome.reason_span
             self.keep(outcome.notices)
             result = Result({})
             self.command.fill(result, outcome)
             pairs = [(".".join([n, *map(str, path)]), x) for n, v in result.columns for path, x, _ in entries(v)]
             if not result.ok:
-                self.failed += 1
-                self.first = self.first or f"{chunk.place(int(rows[row]))}: the check disagrees"
+                disagree.append(row)
             heads = [name for name, _ in pairs]
             if not self.header:
                 self.header = heads
@@ -366,7 +388,7 @@ class Table:
         for name, cells in by_name:
             kind = next((x.__class__ for x in cells if x is not None), float)
             typed.append((name, np.array([blank.get(kind, kind(0)) if x is None else x for x in cells])))
-        return typed, wrong
+        return typed, wrong, disagree
 
     # --- the end ----------------------------------------------------------------------------------------------------
 
@@ -386,10 +408,19 @@ class Table:
             more = f" (in {rows:,} rows)" if rows > 1 else ""
             result.notices.append(Notice(notice.code, notice.message + more, notice.span))
         result.timings = {"rows": seconds}
-        if self.outcome is not None:
-            result.engine, result.reason = self.outcome.engine, self.outcome.reason
-            result.reason_span = self.outcome.reason_span
+        if self.by:
+            result.engine, result.reason, result.reason_span = self.by
         return result
+
+
+def renamed(text: str) -> tuple[str, str]:
+    """The two names of `--rename OLD=NEW`; the old one may be any text."""
+    old, _, new = text.rpartition("=")
+    if not old or not new.strip().isidentifier():
+        raise errors.bad_value(
+            "--rename", f"{text!r} is not OLD=NEW", 'a name that programs can have comes last: "my col=c"'
+        )
+    return old.strip(), new.strip()
 
 
 def spread(values: Any, rows: Any, count: int) -> Any:

@@ -7,7 +7,7 @@ from ..core.operation import REQUIRED
 from ..core.state import STATE, Site, end_of
 from ..program.names import did_you_mean
 from .derive import derivative, tidy
-from .nodes import SYMBOL, Node, begin, check_written, length, symbol, walk
+from .nodes import SYMBOL, Node, begin, check_growth, check_written, length, symbol, walk
 from .notations import NOTATIONS, Code, define
 from .symbols import Formula, node_of
 from .trace import formula_of
@@ -94,7 +94,9 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
         raise failure("E0803", "the program reads no input, so there is nothing to differentiate by")
     size = length(node)
     found: dict[tuple[str, ...], Node] = {(): tidy(node, {})}
-    for _ in range(order):
+    for before in range(order):
+        for formula in found.values() if before else ():
+            check_growth(formula)
         found = {
             (*done, name): derivative(formula, symbol(name))
             for done, formula in found.items()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 # What is written in one piece has at most so many nodes, and numbers up to this.
 MOST_WRITTEN = 20_000
+MOST_GROWN = 10 * MOST_WRITTEN  # of one that is differentiated again
 MOST_NUMBER = 10**300
 NUMBER, SYMBOL, CONSTANT, SUM, PRODUCT, CALL = "number", "symbol", "constant", "sum", "product", "call"
 # A power of numbers is folded to an integer of at most so many bits.
@@ -352,6 +353,15 @@ def walk(*roots: Node) -> list[Node]:
             pending.append((node, True))
             pending.extend((x, False) for x in reversed(node.args))
     return list(found)
+
+
+def check_growth(root: Node) -> None:
+    """Raise AdiffError E0513 for a formula that is too long for another derivative, which is some times as long."""
+    sizes: dict[Node, int] = {}
+    for node in walk(root):
+        sizes[node] = 1 + sum(sizes[arg] for arg in node.args)
+    if sizes[root] > MOST_GROWN:
+        raise failure("E0513", "the derivatives of lower order are too long already", HINT)
 
 
 def check_written(root: Node, named: bool) -> None:

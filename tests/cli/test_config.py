@@ -58,7 +58,7 @@ def test_the_line_goes_before_variables_and_these_before_the_file(
         ('engine = "tap"', "1:1", "did you mean 'tape'?"),
         ("engine = tape", "1:10", "with text in quotes"),
         ('a = 1\nengine = "tape', "2:", "not TOML"),
-        ("quiet = 3", "1:1", "write quiet = true"),
+        ("quiet = 3", "1:1", "3 is not true or false"),
         ("[output]\nquiet = true", "1:2", "no setting is named 'output'"),
         ("timeout = [1]", "1:1", "the value is no text, number, true or false"),
     ],

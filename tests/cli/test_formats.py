@@ -150,7 +150,7 @@ def test_csv_gives_a_tensor_a_column_an_entry() -> None:
         ("s", 'a "quoted", text\nof two lines'),
     ]
     for delimiter in (",", "\t"):
-        header, record = read(delimited.render(result, delimiter), delimiter)
+        header, record = read("".join(delimited.pieces(result, delimiter)), delimiter)
         assert header == ["value", "d_x.0", "d_x.1", "d_A.0.0", "d_A.0.1", "d_A.1.0", "d_u", "s"]
         assert record == ["1.5", "1.0", "2.0", "1", "2", "3", "", 'a "quoted", text\nof two lines']
 
@@ -159,7 +159,7 @@ def test_csv_gives_a_tensor_a_column_an_entry() -> None:
 def test_csv_reads_back(values: list[object]) -> None:
     result = Result({})
     result.columns = [(f"c{index}", value) for index, value in enumerate(values)]
-    _, record = read(delimited.render(result, ","))
+    _, record = read("".join(delimited.pieces(result, ",")))
     assert record == [value if isinstance(value, str) else repr(value) for value in values]
 
 
@@ -172,7 +172,7 @@ def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str, monkeypatc
     array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
     result = Result({})
     result.columns = [("value", 1.5), (name, array)]
-    header, record = read(delimited.render(result, ","))
+    header, record = read("".join(delimited.pieces(result, ",")))
     assert header == ["value", *(".".join([name, *map(str, path)]) for path in numpy.ndindex(shape))]
     assert record == ["1.5", *(scalar_text(item, single=is_float32(array)) for item in array.ravel().tolist())]
 
@@ -189,7 +189,12 @@ def test_csv_of_rows() -> None:
     result = Result({})
     result.header = ("order", "value")
     result.rows = [(0, 1.0), (1, numpy.array([1.0, 2.0])), (2, None)]
-    assert read(delimited.render(result, ",")) == [["order", "value"], ["0", "1.0"], ["1", "[1.0, 2.0]"], ["2", ""]]
+    assert read("".join(delimited.pieces(result, ","))) == [
+        ["order", "value"],
+        ["0", "1.0"],
+        ["1", "[1.0, 2.0]"],
+        ["2", ""],
+    ]
 
 
 @pytest.mark.parametrize("text", ["A[0,1]", 'a "b"', "two\nlines", "a\rb", "a\tb", ""])
@@ -201,25 +206,25 @@ def test_csv_of_columns_of_text(text: str) -> None:
         result.rows = [("x", float(k)) for k in range(3_000)]
         result.rows[place] = (text, math.inf)
         for delimiter in (",", "\t"):
-            _, *records = read(delimited.render(result, delimiter), delimiter)
+            _, *records = read("".join(delimited.pieces(result, delimiter)), delimiter)
             assert records == [[name, repr(value)] for name, value in result.rows]
 
 
 def test_plain_lines() -> None:
     result = Result({})
     result.lines = [("x", 4.0)]
-    assert plain.render(result) == "4.0\n"
+    assert "".join(plain.pieces(result)) == "4.0\n"
     result.lines = [("x", 4.0), ("y", None), ("s", "a\tb\nc")]
-    assert plain.render(result) == "x\t4.0\ny\tNone\ns\ta\\tb\\nc\n"
+    assert "".join(plain.pieces(result)) == "x\t4.0\ny\tNone\ns\ta\\tb\\nc\n"
     result.lines = []
-    assert plain.render(result) == ""
+    assert "".join(plain.pieces(result)) == ""
 
 
 def test_plain_rows() -> None:
     result = Result({})
     result.header = ("step", "inputs")
     result.rows = [(1, "x y"), (2, [1.0])]
-    assert plain.render(result) == "step\tinputs\n1\tx y\n2\t[1.0]\n"
+    assert "".join(plain.pieces(result)) == "step\tinputs\n1\tx y\n2\t[1.0]\n"
 
 
 LONG = [
@@ -246,13 +251,13 @@ def test_long_arrays_are_written_in_pieces(array: Any, monkeypatch: pytest.Monke
         assert max(map(len, texts)) < sum(map(len, texts))
     assert "".join(as_json.pieces(result.document)) == dumps(result.document)
     assert whole is None or "".join(as_json.pieces(array)) == whole
-    assert plain.render(result) == (repr(array.tolist()) if whole is not None else value_text_of(array)) + "\n"
-    header, record = read(delimited.render(result, ","))
+    assert "".join(plain.pieces(result)) == (repr(array.tolist()) if whole is not None else value_text_of(array)) + "\n"
+    header, record = read("".join(delimited.pieces(result, ",")))
     assert len(header) == len(record) == array.size
     assert header[-1] == ".".join(["value", *(str(n - 1) for n in array.shape)])
     assert numpy.allclose([float(x) for x in record], array.reshape(-1), equal_nan=True, rtol=1e-7)
     result.lines = [("a", array), ("b", 1.0)]
-    assert plain.render(result) == f"a\t{value_text(array)}\nb\t1.0\n"
+    assert "".join(plain.pieces(result)) == f"a\t{value_text(array)}\nb\t1.0\n"
 
 
 def value_text_of(array: Any) -> str:

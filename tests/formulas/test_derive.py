@@ -236,3 +236,9 @@ def test_formulas_give_the_gradient_of_the_tape(text: str, x: float, y: float) -
             found = program(d.text()).value(at)
             assert found == pytest.approx(expected, rel=1e-8, abs=1e-8), d.text()
             assert d.length <= 4 * max(d.program_length, 2), d.text()
+
+
+def test_a_high_order_is_refused_before_its_formula_is_made() -> None:
+    with pytest.raises(AdiffError, match="lower order are too long already"):
+        program("sqrt(sin(x)/(1 + exp(x)))").derive(order=40)
+    assert len(program("sin(x)**3").derive(order=40)) == 1
