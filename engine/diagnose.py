@@ -175,11 +175,8 @@ def repeat(evaluation: Any, derivative: bool, trace: ValueTrace | None) -> None:
                 return
         y = as_operand(y)
         gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
-    except Found:
-        pass
-    except AdiffError:
-        # The first run came through, so this is a limit reached on the second; the result stands without the notice.
-        pass
+    except (Found, AdiffError):
+        pass  # the first run came through, so an error is a limit reached on the second; the result stands without the notice
     finally:
         STATE.trace = STATE.trace_adjoint = None
         RECORDERS.clear()

@@ -259,11 +259,10 @@ class Task:
         objective = self.objective
         f, g = objective.evaluate(x)
         norm = self.norm(x, g)
-        broken = [
-            c
+        broken = any(
+            (c.value(x) < -FEASIBLE).any() or (c.kind == "eq" and (c.value(x) > FEASIBLE).any())
             for c in self.constraints
-            if (c.value(x) < -FEASIBLE).any() or (c.kind == "eq" and (c.value(x) > FEASIBLE).any())
-        ]
+        )
         verdict = f"not converged: the gradient's largest entry is {norm:.3g}; {message}"
         if broken or not np.isfinite(f):
             verdict = f"not converged: {'a constraint does not hold' if broken else f'the value is {f}'}; {message}"

@@ -69,6 +69,7 @@ LIMITS = Limits()
 
 # What no single array may take where nobody has set a limit.
 MACHINE = physical_memory()
+IMPOSSIBLE = 1 << 46  # bytes that no machine has
 
 
 def step() -> None:
@@ -114,20 +115,24 @@ def stay() -> None:
 def allocate(count: int, itemsize: int = 8) -> None:
     """Refuse an array of `count` elements that cannot fit."""
     size = count * itemsize
+    possible = size <= IMPOSSIBLE
+    if not (fits(size) and possible):
+        raised = LIMITS.max_memory is not None and possible
+        advice = "raise the limit: --max-memory SIZE" if raised else "check the shape"
+        raise too_large("this", size, advice)
+
+
+def fits(size: int) -> bool:
+    """Whether so many bytes are within the limit, or the memory of the machine."""
+    return size <= (MACHINE if LIMITS.max_memory is None else LIMITS.max_memory)
+
+
+def too_large(what: str, size: int, advice: str) -> AdiffError:
     limit = LIMITS.max_memory
-    if size > (MACHINE if limit is None else limit) or size > 1 << 46:
-        beside = (
-            f", and the limit is {size_text(limit)}"
-            if limit
-            else f", and this machine has {size_text(MACHINE)}"
-            if size <= 1 << 46
-            else ""
-        )
-        raise failure(
-            "E0602",
-            f"this would need {size_text(size)} of memory{beside}",
-            "raise the limit: --max-memory SIZE" if limit and size <= 1 << 46 else "check the shape",
-        )
+    beside = f", and the limit is {size_text(limit)}" if limit else f", and this machine has {size_text(MACHINE)}"
+    if size > IMPOSSIBLE:
+        beside = ""
+    return failure("E0602", f"{what} would need {size_text(size)} of memory{beside}", advice)
 
 
 def count_of(x: range) -> int:
@@ -144,15 +149,10 @@ def listed(x: range) -> list[int]:
 def allow_table(n: int, rows: int = 1) -> None:
     """Refuse dense Hessians by n numbers, one for each row of a table, that cannot fit."""
     size = 8 * n * n * rows
-    limit = LIMITS.max_memory
-    if size > (MACHINE if limit is None else limit):
-        raise failure(
-            "E0602",
-            (f"the Hessian by {n:,} numbers" if rows == 1 else f"the Hessians of {rows:,} rows by {n:,} numbers")
-            + f" would need {size_text(size)} of memory"
-            + (f", and the limit is {size_text(limit)}" if limit else ""),
-            "--sparse gives the entries that may differ from zero; `adiff hvp` gives its product with a vector",
-        )
+    if not fits(size):
+        what = "the Hessian" if rows == 1 else f"the Hessians of {rows:,} rows"
+        advice = "--sparse gives the entries that may differ from zero; `adiff hvp` gives its product with a vector"
+        raise too_large(f"{what} by {n:,} numbers", size, advice)
 
 
 def expect(op: Operation, values: list[Any]) -> None:

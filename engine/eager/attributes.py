@@ -237,7 +237,7 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     if run is not None:
         return Builtin(name, run).call([value, *args], keywords, bound=1)
     if cls in NUMERIC and name in METHODS:
-        return METHODS[name].call(method_arguments(METHODS[name], value, args), keywords)
+        return METHODS[name].call([value, *args], keywords)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
         return invoke_method(as_operand(value), name, args, keywords)
     return invoke(get_attribute(value, name), args, keywords)
@@ -252,10 +252,3 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
             "tensors are values; a Variable has v.assign(...)" if value.__class__ in NUMERIC else None,
         )  # fmt: skip
     put(name, new)
-
-
-def method_arguments(row: Any, value: Any, args: list[Any]) -> list[Any]:
-    """NumPy lets `x.reshape(2, 3)` and `x.transpose(1, 0)` spread their tuple."""
-    if len(args) > 1 and row.name in ("reshape", "transpose", "permute") and all(a.__class__ is int for a in args):
-        return [value, tuple(args)]
-    return [value, *args]

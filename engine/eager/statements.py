@@ -78,18 +78,14 @@ def watch(compiler: Compiler, node: c.Watch) -> Run:
 
 def evaluate(compiler: Compiler, node: c.Evaluate) -> Run:
     value = compiler.expression(node.value)
-    if node.result:
-
-        def keep(f: list[Any]) -> None:
-            result = value(f)
-            if result is not None:
-                f[1] = result
-            f[0] = result
-
-        return keep
+    result = node.result
 
     def run(f: list[Any]) -> None:
-        value(f)
+        x = value(f)
+        if result:
+            f[0] = x
+            if x is not None:
+                f[1] = x
 
     return run
 
@@ -103,21 +99,17 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
         def value(f: list[Any]) -> Any:
             return OPERATORS.cast(inner(f), dtype=dtype)
 
+    result = node.result
     if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:
         slot = node.targets[0].slot
-        if node.result:
-
-            def store_result(f: list[Any]) -> None:
-                f[0] = f[1] = f[slot] = value(f)
-
-            return store_result
 
         def store(f: list[Any]) -> None:
             f[slot] = value(f)
+            if result:
+                f[0] = f[1] = f[slot]
 
         return store
     puts = [compiler.target(t) for t in node.targets]
-    result = node.result
     by_first = is_by_first(node.value)
 
     def run(f: list[Any]) -> None:

@@ -9,6 +9,7 @@ from ..core.operands import as_operand, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
+from .custom_rules import custom_gradient
 from .graphs import takes_gradients, under_tape
 from .structure import flatten, rebuild
 from .values import Derived, Function, callable_of, invoke
@@ -268,13 +269,6 @@ def tree_map(f: Any, tree: Any, *rest: Any) -> Any:
     if len({len(column) for column in columns}) > 1:
         raise failure("E0508", "tree_map needs structures of one form")
     return rebuild(tree, [invoke(f, list(leaves), {}) for leaves in zip(*columns)])
-
-
-def custom_gradient(f: Any) -> Derived:
-    """`f`, with a derivative of its own (custom_rules.py, loaded where it is used)."""
-    from .custom_rules import custom_gradient as with_rule
-
-    return with_rule(f)
 
 
 def function(f: Any = None, **options: Any) -> Any:

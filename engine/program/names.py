@@ -218,7 +218,6 @@ class Names:
                 self.modules["random"] = path
             else:
                 self.modules.setdefault(path[0], [path[0]])
-        return
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
@@ -241,7 +240,6 @@ class Names:
                 self.modules[bound] = [*path, alias.name]
             else:
                 raise self.unknown_member([*path, alias.name], alias)
-        return
 
     def refused_import(self, name: str, node: s.Node) -> AdiffError:
         return self.error(

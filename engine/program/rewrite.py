@@ -151,12 +151,6 @@ def site_of(row: Operation, site: Site) -> Site:
     return Site(row, site.source, site.start, site.end)
 
 
-def argument_of(node: Any, row: Operation) -> Any:
-    """The argument of a call of a row with one argument, or None."""
-    single = node.__class__ is c.Apply and node.op is row and len(node.args) == 1 and not node.keywords
-    return node.args[0] if single and node.args[0].__class__ is not c.Spread else None
-
-
 def literal(node: Any) -> Any:
     return node.value if node.__class__ is c.Literal and node.value.__class__ in (int, float) else None
 
@@ -186,7 +180,9 @@ def root_of(node: Any) -> Any:
             return node.left
         if node.op is OPERATORS.multiply and same(node.left, node.right):
             return node.left
-    return node if literal(node) == 1 else argument_of(node, OPERATORS.square)
+    if node.__class__ is c.Apply and node.op is OPERATORS.square and len(node.args) == 1 and not node.keywords:
+        return None if node.args[0].__class__ is c.Spread else node.args[0]
+    return node if literal(node) == 1 else None
 
 
 def same(a: Any, b: Any) -> bool:

@@ -80,7 +80,7 @@ def to_list(x: Any) -> Any:
 
 def row_method(row: Any) -> Callable[..., Any]:
     def method(x: Sym, *args: Any, **keywords: Any) -> Any:
-        return row.call(eager.method_arguments(row, x, list(args)), keywords)
+        return row.call([x, *args], keywords)
 
     return method
 
