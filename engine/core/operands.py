@@ -62,16 +62,12 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     hint = getattr(x, "hint", None)
     if what.startswith("the function"):
         # An input may have the name of an operation, but not that of a function which the program makes.
-        hint = "call it" + (f", or bind an input of that name: --at {x.name}=..." if is_operation(x) else "")
+        hint = "call it" + (f", or bind an input of that name: --at {x.name}=..." if hasattr(x, "signature") else "")
     raise failure("E0304", f"{name} needs a number or a tensor, and got {what}", hint)
 
 
 NUMBERS = {"i": "an integer", "f": "a float", "c": "a complex number"}
 WORDS = {int: "an integer", complex: "a complex number", str: "a string"}
-
-
-def is_operation(x: Any) -> bool:
-    return bool(x.__class__.__name__ == "Operation")
 
 
 def kind_of(inputs: Any) -> Any:
@@ -97,8 +93,6 @@ def describe(x: Any) -> str:
         return "None"
     if cls in WORDS:
         return WORDS[cls]
-    if is_operation(x) or cls.__name__ == "Function":
-        return f"the function '{x.name}'"
     return getattr(x, "description", f"a {cls.__name__}")
 
 

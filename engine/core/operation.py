@@ -224,6 +224,10 @@ class Operation:
     def __repr__(self) -> str:
         return f"<operation {self.name}>"
 
+    @property
+    def description(self) -> str:
+        return f"the function '{self.name}'"
+
     def __call__(self, *args: Any, **keywords: Any) -> Any:
         if not keywords:
             count = len(args)

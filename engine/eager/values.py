@@ -27,7 +27,6 @@ class Function:
     """A function of the program: its compiled body with the frame it was defined in."""
 
     __slots__ = ("attributes", "body", "code", "defaults", "expression", "frame", "library")
-    description = "a function"
 
     def __init__(self, code: FunctionCode, body: Any, expression: Any, defaults: list[Any], frame: list[Any]) -> None:
         self.code = code
@@ -42,6 +41,10 @@ class Function:
     @property
     def name(self) -> str:
         return self.code.name
+
+    @property
+    def description(self) -> str:
+        return f"the function '{self.name}'"
 
     def set_attribute(self, name: str, value: Any) -> None:
         self.attributes = {**self.attributes, name: lambda f: value}
