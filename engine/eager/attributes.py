@@ -173,7 +173,7 @@ def clear(items: Any) -> None:
     items.clear()
 
 
-def sort_in_place(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
+def sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
     items[:] = sorted_(items, key=key, reverse=reverse)
 
 
@@ -209,8 +209,8 @@ def format_method(s: str, *values: Any, **named: Any) -> str:
 
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     list: {
-        **{function.__name__: function for function in (append, extend, pop, insert, remove, reverse, clear)},
-        "index": index_of, "count": count_of, "sort": sort_in_place, "copy": lambda x: list(x), "as_list": lambda x: list(x),
+        **{function.__name__: function for function in (append, extend, pop, insert, remove, reverse, clear, sort)},
+        "index": index_of, "count": count_of, "copy": lambda x: list(x), "as_list": lambda x: list(x),
     },
     tuple: {
         "index": index_of, "count": count_of, "as_list": lambda x: list(x), "num_elements": count,
