@@ -362,7 +362,7 @@ class Source:
         h = first = STARTS[0] * max(widths)
         while not self.stays(i, [h * part for part in both], here):
             h /= 2
-            if h < max(EPSILON * min(widths), NARROWEST):
+            if not max(EPSILON * min(widths), NARROWEST) <= h < math.inf:  # nan or infinite where the input is
                 return 0.0
         if h == first:
             return math.inf

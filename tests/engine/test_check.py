@@ -59,8 +59,14 @@ def test_data_meet_complex_numbers_in_a_check_alone() -> None:
 
 @pytest.mark.parametrize(
     ("text", "x"),
-    [(LOGISTIC, 0.3), ("floor(1e9 * x) * sin(1e12 * x)", 0.3), ("sqrt(x - 1)", 1.0)],
-    ids=["chaos", "noise", "an edge"],
+    [
+        (LOGISTIC, 0.3),
+        ("floor(1e9 * x) * sin(1e12 * x)", 0.3),
+        ("sqrt(x - 1)", 1.0),
+        ("x if x < 1 else x*x", float("nan")),
+        ("x if x < 1 else x*x", float("inf")),
+    ],
+    ids=["chaos", "noise", "an edge", "nan", "infinity"],
 )
 def test_no_verdict(text: str, x: float) -> None:
     outcome = checked(text, {"x": x}, ["x"])
