@@ -1,9 +1,14 @@
 import gc
 import signal
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from adiff.engine import tier
+
+# pytest's importlib mode adds no path: the helpers of the tests are found from here.
+sys.path[:0] = [str(Path(__file__).parent / folder) for folder in ("helpers", "ops", "kernels", "rows", "cli")]
 
 
 def pytest_collection_finish() -> None:

@@ -15,9 +15,6 @@ from pathlib import Path
 
 import numpy
 import pytest
-
-# pytest's importlib mode adds no path: the helper beside the tests is found from here.
-sys.path.insert(0, str(Path(__file__).parent))
 from forked import STARTING, Server
 
 COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]

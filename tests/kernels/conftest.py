@@ -1,12 +1,7 @@
 import os
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-
-# pytest's importlib mode adds no path: the helpers beside the tests are found from here.
-sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1] / "ops")]
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,39 +1,10 @@
-"""IR as text for people, and what IR is legal as code."""
+"""What IR is legal, as code."""
 
 from typing import Any
 
-from adiff.engine.kernels.ir import Apply, If, Kernel, Loop, Stmt, Var, defined, inside, operands
+from adiff.engine.kernels.ir import If, Kernel, Loop, Stmt, Var, defined, inside, operands
 
 Block = list[Stmt]
-
-
-def text(block: Block, depth: int = 0) -> str:
-    """A block as text, for people."""
-    pad = "    " * depth
-    lines: list[str] = []
-    for stmt in block:
-        fields: Any = stmt
-        if stmt.__class__ is Apply:
-            given = ", ".join([*map(repr, fields.inputs), *(f"{k}={v!r}" for k, v in fields.attributes.items())])
-            lines.append(f"{pad}{', '.join(map(repr, fields.outs))} = {fields.row.name}({given})")
-        elif stmt.__class__ is Loop:
-            head = (
-                "while" if fields.index is None else f"for {fields.index} in {fields.start}:{fields.stop}:{fields.step}"
-            )
-            phis = ", ".join(f"{phi} = {initial} -> {after} -> {out}" for phi, initial, after, out in fields.carried)
-            lines.append(f"{pad}{head} [{fields.position} of {fields.trips}] carrying {phis}")
-            if fields.index is None:
-                lines += [text(fields.test, depth + 1), f"{pad}  while {fields.condition}"]
-            lines.append(text(fields.body, depth + 1))
-            if fields.stop_when is not None:
-                lines.append(f"{pad}  stop when {fields.stop_when}")
-        elif stmt.__class__ is If:
-            lines += [f"{pad}if {fields.condition}", text(fields.then, depth + 1), f"{pad}else"]
-            lines += [text(fields.orelse, depth + 1), f"{pad}  -> {fields.outs}"]
-        else:
-            values = ", ".join(f"{name}={getattr(stmt, name)!r}" for name in stmt.__slots__ if name != "values")
-            lines.append(f"{pad}{stmt.__class__.__name__}({values})")
-    return "\n".join(line for line in lines if line)
 
 
 def verify(kernel: Kernel) -> None:
@@ -47,9 +18,7 @@ def verify(kernel: Kernel) -> None:
 
     def read(x: Any, seen: set[Var], where: Any) -> None:
         if x.__class__ is Var:
-            assert x in seen, (
-                f"{x} is read before it is defined, in\n{text([where]) if isinstance(where, Stmt) else where}"
-            )
+            assert x in seen, f"{x} is read before it is defined, in {where}"
         else:
             assert x is None or x.__class__ in (float, int, bool), f"{x!r} is no operand"
 
@@ -89,6 +58,3 @@ def verify(kernel: Kernel) -> None:
     after = visit(kernel.body, top)
     for x in kernel.results:
         read(x, after, "results")
-
-
-__all__ = ["text", "verify"]

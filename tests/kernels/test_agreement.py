@@ -18,85 +18,46 @@ OTHER: dict[str, Any] = {**POINT, "x": -0.4, "y": 2.1, "n": 2, "v": -1.01 * W, "
 PROGRAMS = {
     # Loops.
     "loop": "s = 0.0\nfor i in range(n):\n    s = s * x + sin(y * i)\ns",
-    "loop without trips": "s = x\nfor i in range(0):\n    s = s * y\ns + y",
-    "loop backwards": "s = x\nfor i in range(n, 0, -2):\n    s = s * 0.5 + y / i\ns",
-    "loop over elements": "s = x\nfor i, (a, b) in enumerate(zip(v, w)):\n    s = s * a + i * b\ns",
-    "loop over rows": "s = x\nfor row in m:\n    s = s * 0.5 + sum(row * b) * x\ns",
     "nested loops": "s = 0.0\nfor i in range(len(v)):\n    for j in range(i):\n        d = v[i] - w[j]\n        s += exp(-d * d) / (1 + x * x)\ns",
-    "else of a loop": "s = x\nfor i in range(n):\n    s += y\n    if s > 5:\n        break\nelse:\n    s = s * 2\ns",
     "while": "s = x\nk = 0\nwhile abs(s) < 10 and k < 20:\n    s = s * 1.5 + y * y\n    k += 1\ns * k",
-    "while True": "s = abs(x) * y * y\nwhile True:\n    s = s * 1.3 + 0.1\n    if s > 5:\n        break\ns * y",
     "break and continue": (
         "s = x\nfor i in range(10):\n    if i == 3:\n        continue\n    s = s + tanh(y * s)\n    if abs(s) > 2:\n        break\ns"
-    ),
-    "nested break": (
-        "s = x\nfor i in range(5):\n    for j in range(5):\n        if j > i:\n            break\n        s = s * 0.9 + y * j\n"
-        "    if s < -20:\n        continue\n    s += i\ns"
     ),
     "return from a loop": (
         "def f(a, k):\n    for i in range(k):\n        a = a * a + 0.1\n        if a > 1:\n            return a * 2\n    return a - 1\n"
         "f(x, n) + f(y, n)"
     ),
-    "tuple in a loop": "p = (x, y)\nfor i in range(n):\n    p = (p[1], p[0] * 0.5 + p[1])\na, b = p\na * b",
-    "swap": "a, b = x, y\nfor i in range(n):\n    a, b = b, a + 0.3 * b\na - b",
-    "Newton": "z = 1.5\nfor i in range(20):\n    d = (z * z - x * x) / (2 * z)\n    z = z - d\n    if abs(d) < 1e-10:\n        break\nz * y",
     # Branches and functions.
-    "branches": "if x > y:\n    z = x * y\nelif x == y:\n    z = x\nelse:\n    z = y * y\nz + 1",
-    "conditional": "z = x * 2 if x > 0 else y\nw = z if y > 0 else z * y\nw",
-    "chained comparison": "(x if -2 < y < x < 1 else y * x) * 3",
-    "booleans": "p = x > 0\nq = not p or y < 0\n(x if p and q else y) * (1 if q else 2)",
     "arrays of branches": "u = v * x\nif y > 0:\n    u = w\n    u[1] = x\nsum(u * u)",
-    "default arguments": "def f(a, b=2.0, c=1.0):\n    return a * b + c\nf(x) + f(y, b=x) + f(x, 3.0, c=y)",
-    "closures": "def outer(a):\n    def inner(b):\n        return a * b + x\n    return inner\nouter(y)(x)",
     "a list of functions": "s = 0.0\nfor f in [lambda t: t * x, lambda t: t ** 2, sin]:\n    s += f(y)\ns",
     "global": "c = 0.0\ndef add(t):\n    global c\n    c = c + t * x\nfor i in range(n):\n    add(y * i)\nc",
     # Structures.
     "list": "c = [x, y, x * y]\nc[1] = c[0] + c[2]\nc[0] += 2.0\nsum(c) + len(c) * c[-1]",
-    "comprehensions": "sum([v[i] * x ** i for i in range(4)]) + sum([t * t for t in w if True])",
-    "a result that is a list": "[x * y, x, 2.0]",
-    "a result that is a tuple": "(x * y, v * x)",
     "a result that is a dict": "{'a': x, 'b': x * y}",
     "a result that is an array": "stack([x * y, sin(x), y ** 2])",
     "a result that is a matrix": "v[:, newaxis] * w",
     # Elements and slices.
-    "elements": "u = zeros(4)\nfor i in range(4):\n    u[i] = v[i] * x + (u[i - 1] if i > 0 else 0.0)\nsum(u * w)",
     "elements added to": "u = v * 1.0\nfor i in range(n):\n    u[i % 4] += x * u[(i + 1) % 4]\n    u[-1] *= 0.5\nsum(u * u)",
-    "an element replaced": "u = v * 1.0\nu[n % 4] = 2.0\nsum(u)",
     "slices": "u = zeros(4)\nu[1:3] = v[:2] * x\nu[::2] += w[::2]\nu[-1] = x\nsum(u ** 2)",
-    "slices backwards": "u = v[::-1] * w\nu[2:0:-1] = w[:2]\nsum(u * v)",
     "rows and columns": "a = zeros((3, 3))\nfor i in range(3):\n    a[i] = m[:, i] * b[i]\n    a[i, 0] += b[0]\na[:, 1] = b\nsum(a * m)",
-    "a branch that writes": "u = zeros(3)\nu[:2] = v[:2]\nif x > 0:\n    u[1] *= y\nu = tanh((b[:, newaxis] * b) @ u)\nsum(u)",
     "gather": "k = constant([0, 2, 2, 1])\nsum(v[k] * w) + sum(take(w, k) ** 2)",
-    "gather by data": "s = 0.0\nfor i in range(n):\n    k = (i * 3 + 1) % 4\n    s += v[k] * w[k - 1]\ns",
-    "gather by known cotangents": "k = constant([0, 1]) + n % 3\nsum(v[k])",
     # Reductions, products, rearrangements.
-    "reductions": "max(v) * min(w) + prod(v) + mean(w) + sum(v * w)",
     "reductions by axis": "sum(max(m, axis=0) * sum(m, axis=1)) + sum(prod(m, axis=0)) + sum(mean(m, axis=1, keepdims=True) * m)",
-    "argmax": "k = argmax(v)\nv[k] * w[argmin(w)]",
     "products": "sum((m @ b) * (b @ m)) + sum(m @ m.T)",
-    "einsum": "sum(einsum('ij,jk->ik', m, m) * m) + einsum('i,ij,j->', b, m, b)",
     "a product by loops": "c = zeros((3, 3))\nfor i in range(3):\n    for j in range(3):\n        for k in range(3):\n            c[i, j] += m[i, k] * m[k, j]\nsum(c * c)",
-    "rearrangements": "u = concat([v, w * 2])\nq = stack([v, w], axis=1)\nsum(u ** 2) + sum(q[:, 0] * q[:, 1]) + sum(reshape(u, (2, 4))[1])",
     "scans": "sum(cumsum(v) * w) + sum(cumprod(w))",
     "where": "sum(where(v > 0, v * w, w ** 2)) + where(x > 0, x, -x)",
-    "guarded logarithm": "sum(where(v > 0, log(where(v > 0, v, 1.0)), 0.0))",
-    "extrema": "max(x, y, 0.5) + min(x, y) + maximum(v, w)[0] + sum(clip(v, -0.5, 0.5))",
     "softmax": "sum(softmax(v) * w) + logsumexp(w) + sum(sigmoid(v)) + sum(relu(v - 0.1))",
     "linear systems": "z = solve(m, b)\nsum(z * b) + log(abs(det(m))) + sum(inv(m))",
     "recurrence": "h = b\nfor t in range(n):\n    h = tanh(m @ h + 0.1 * b)\nsum(h)",
     # Numbers.
     "special functions": "lgamma(3 + x) + erf(y) + expm1(x) + log1p(x * x) + atan2(x, y) + hypot(x, y)",
     "powers": "(x * x) ** y + x ** 3 + 2 ** y + (x * x) ** 0.5",
-    "integer powers": "s = 1.0\nfor i in range(5):\n    s += x ** i / (i + 1)\ns",
     "integers": "k = 0\nfor i in range(n):\n    k = (k * 7 + 3) % 11 - i // 2\nx * k + y ** (k % 3)",
     "remainders": "x % 0.3 + (y % 1.0) * 2 + floor(x * 10) * y + 7 // 2 * x",
     # Derivatives inside a program.
     "grad of a function": "def f(t):\n    return sin(t) * x + t ** 3\ngrad(f)(y) + grad(f)(x)",
-    "grad by two arguments": "def f(a, b):\n    return a * b ** 2 + sin(a)\ng = grad(f, argnums=(0, 1))(x, y)\ng[0] * g[1]",
-    "value_and_grad": "def f(t):\n    return sum(t ** 2 * v)\nq, g = value_and_grad(f)(w)\nq + sum(g * v)",
-    "jvp of a function": "def f(t):\n    return t * exp(-t)\na, b = jvp(f, (x,), (y,))\na * b",
     "hessian of a function": "def f(t):\n    return sum(t ** 3) * t[0]\nsum(hessian(f)(v)) + x",
-    "Newton by grad": "z = 1.5\nfor i in range(6):\n    z = z - (z * z - x * x) / grad(lambda t: t * t - x)(z)\nz * y",
 }  # fmt: skip
 ROTATING = [c for c in COMMANDS if c != "grad"]
 
@@ -241,11 +202,8 @@ DECLINED = (
     ("with GradientTape() as t:\n    t.watch(x)\n    z = x * y\nt.gradient(z, x)", "tape"),
     ("z = Variable(x)\nz.assign(x * y)\nz * 2", "Variable"),
     ("c = cast(x, float32)\nc * 2", "float32"),
-    (
-        "def f(t):\n    s = t\n    for i in range(n):\n        s = sin(s) + x * t\n    return s\ngrad(f)(y)",
-        "the reverse mode of a loop's reverse sweep",
-    ),
-)
+    ("def f(t):\n    s = t\n    for i in range(n):\n        s = sin(s) + x * t\n    return s\ngrad(f)(y)", "the reverse mode of a loop's reverse sweep"),
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "reason"), DECLINED)

@@ -77,39 +77,6 @@ def test_a_loop_and_its_adjoint() -> None:
     assert run(0.3, 5, patient=False) == run(0.3, 5)
 
 
-def test_arrays_constants_flags_and_failure() -> None:
-    text = """
-def kernel(run, a, b, on, c, s, out, same):
-    t = 0.0
-    for i in range(6):
-        t += a[i] * b
-        out[i] = a[i] * c[i]
-        if a[i] == 0.0:
-            run[FLAGS + 1] = 1
-    same[0] = on
-    if t > 100.0:
-        return 1
-    s[0] = t
-    return 0
-"""
-    run = entry(
-        text,
-        [("f", (2, 3)), FLOAT, BOOL],
-        [FLOAT, ("f", (2, 3)), BOOL],
-        flags=2,
-        constants=[np.arange(6.0).reshape(2, 3)],
-    )
-    (total, out, same), flags = run(np.ones((2, 3)), 2, True)
-    assert (total, same, flags) == (12.0, True, ())
-    assert out.tolist() == [[0, 1, 2], [3, 4, 5]]
-    assert run(np.zeros((2, 3)), 2.0, False)[1] == (1,)
-    assert run(np.ones((3, 2)).T, 1.0, False)[0][2] is False
-    with pytest.raises(Failed):
-        run(np.ones((2, 3)), 1e3, False)
-    with pytest.raises(ValueError, match="shape"):
-        run(np.ones(6), 1.0, False)
-
-
 def test_memory_is_limited() -> None:
     text = "def kernel(run, n, r):\n    a = floats(run, 0, n)\n    a[n - 1] = 1.0\n    r[0] = a[n - 1]\n    return 0\n"
     run = entry(text, [INT], [FLOAT], slots=1)

@@ -2,8 +2,9 @@
 
 import os
 from collections import Counter
+from typing import Any
 
-from generated import Writer, point
+from generated import point, program
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tiers import agree
@@ -26,10 +27,11 @@ def test_generated() -> None:
     )
     @given(st.data())
     def check(data: st.DataObject) -> None:
-        writer = Writer(lambda choices: data.draw(st.sampled_from(choices)))
-        text = writer.program()
-        at = point(writer.pick, writer.size)
-        command = writer.pick(("grad", "grad", "jvp", "hvp", "hessian"))
+        def pick(choices: Any) -> Any:
+            return data.draw(st.sampled_from(choices))
+
+        text, at = program(pick), point(pick)
+        command = pick(("grad", "grad", "jvp", "hvp", "hessian"))
         found[agree(text, at, command, tolerance=1e-9, codes_only=True, size=0.01)] += 1
 
     check()

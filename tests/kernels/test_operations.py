@@ -30,17 +30,9 @@ COMPLEX = frozenset("fft ifft rfft irfft fft2d ifft2d".split())
 FORWARD = set("linspace linspace_points logspace".split())
 # Samples at which a kernel is left: a singular matrix; or which need a decomposition.
 LEFT = {
-    "det-2",
-    "det-3",
-    "prod-2",
-    "prod-3",
-    "product_of_others-1",
-    "roll-1",
-    "norm-2",
-    "norm-3",
-    "norm-4",
+    "det-2", "det-3", "prod-2", "prod-3", "product_of_others-1", "roll-1", "norm-2", "norm-3", "norm-4",
     "condition_number-0",
-}
+}  # fmt: skip
 
 
 SAMPLES = [

@@ -8,9 +8,9 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from generated import Writer, point
+from generated import point, program
 from machine import without_compiler
-from tiers import agree
+from tiers import COMMANDS, agree
 
 CASES = [case.strip().split("\n", 1) for case in (Path(__file__).parent / "programs.txt").read_text().split("\n---\n")]
 V = np.array([0.3, -1.1, 0.9, 2.0])
@@ -27,15 +27,17 @@ def in_python(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("part", range(8))
 def test_programs_agree_or_are_declined(part: int) -> None:
+    """The gradient, and one of the other commands."""
     declined = [agree(text, at) for _, text in CASES[part::8] for at in POINTS]
+    for number, (_, text) in enumerate(CASES[part::8]):
+        agree(text, POINTS[number % 2], COMMANDS[(number + part) % len(COMMANDS)])
     assert sum(map(bool, declined)) < len(declined) / 3, [why for why in declined if why]
 
 
 def test_generated() -> None:
     for seed in range(60):
-        writer = Writer(Random(seed).choice)
-        text = writer.program()
-        agree(text, point(writer.pick, writer.size), tolerance=1e-9, codes_only=True, size=0.01)
+        pick = Random(seed).choice
+        agree(program(pick), point(pick), tolerance=1e-9, codes_only=True, size=0.01)
 
 
 LOOPS = (

@@ -129,42 +129,14 @@ def test_nothing_of_python_is_reached(run: Runner, name: str) -> None:
     assert run.refused(f"{text}getattr(A(), '{last}')").code in ("E0206", "E0414")
 
 
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        ("class A:\n    def __call__(self, x): return x**2\nA()(x)", "classes"),
-        ("try:\n    y = x**2\nexcept ValueError:\n    y = 0\ny", "exceptions"),
-    ],
-)
-def test_kernels_leave_them_to_the_tape(run: Runner, text: str, reason: str) -> None:
-    run(text, {"x": 3.0}, "grad", engine="kernel")
-    assert run.outcome.gradients["x"] == 6.0
-    assert run.outcome.engine == "tape"
-    assert reason in run.outcome.reason
-
-
-def test_a_kernel_stops_where_an_exception_is_raised(run: Runner) -> None:
-    text = "if x < 0:\n    raise ValueError('negative')\nx**2"
-    run(text, {"x": 3.0}, "grad", engine="kernel")
-    assert run.outcome.gradients["x"] == 6.0
-    assert run.outcome.engine == "kernel"
-    assert run.refused(text, {"x": -3.0}, "grad", engine="kernel").message == "ValueError: negative"
-
-
 SESSIONS = [
     (">>> x = 2\n>>> x**2\n4\n>>> for i in range(2):\n...     x = x * 3\n...\n>>> x\n18\n", 18),
-    (
-        "In [9]: def f(x):\n   ...:     return x**2\n   ...: \nIn [10]: f(3)\nOut[10]: 9\n\nIn [11]: f(4)\nOut[11]: 16\n",
-        16,
-    ),
-    (
-        "%matplotlib inline\n!pip install tensorflow\nIn [18]:\nx = 3\nif x > 2:\n    %%time\n    x = x + 1\nx\n\nOut[18]:\n4",
-        4,
-    ),
+    ("In [9]: def f(x):\n   ...:     return x**2\n   ...: \nIn [10]: f(3)\nOut[10]: 9\n\nIn [11]: f(4)\nOut[11]: 16\n", 16),
+    ("%matplotlib inline\n!pip install tensorflow\nIn [18]:\nx = 3\nif x > 2:\n    %%time\n    x = x + 1\nx\n\nOut[18]:\n4", 4),
     ("# a comment\nIn [28]:\n>>> x = 5\n>>> x * 2", 10),
     ("def f():\n    '''\n    >>> f()\n    3\n    '''\n    return 7\nf()", 7),
     ("x = (7\n%x3)\nx", 1),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), SESSIONS)

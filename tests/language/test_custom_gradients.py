@@ -9,16 +9,6 @@ from .conftest import Runner
 CUSTOM = "@custom_gradient\ndef twice(x):\n    def rule(upstream):\n        return 2.0 * upstream\n    return x, rule\n"
 
 
-def test_custom_gradient_in_reverse(run: Runner) -> None:
-    assert (
-        run(
-            CUSTOM
-            + "x = constant(1.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = twice(x) * 3.0\nt.gradient(y, x)"
-        )
-        == 6.0
-    )
-
-
 def test_custom_gradient_in_forward_mode(run: Runner) -> None:
     assert run(CUSTOM + "twice(x) * 3.0", {"x": 1.0}, "jvp", tangent={"x": 1.0}) == 3.0
     assert run.outcome.tangent == 6.0

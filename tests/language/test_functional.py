@@ -30,14 +30,8 @@ FUNCTIONAL = {
     "jvp of grad": ("jvp(grad(lambda x: x ** 3), (2.0,), (1.0,))", (12.0, 12.0)),
     "grad of jvp": ("grad(lambda x: jvp(lambda v: v ** 3, (x,), (1.0,))[1])(2.0)", 12.0),
     "perturbation confusion": ("grad(lambda x: x * grad(lambda y: x + y)(1.0))(1.0)", 1.0),
-    "a tape in a grad": (
-        "def f(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\ngrad(f)(2.0)",
-        12.0,
-    ),
-    "a grad in a tape": (
-        "x = constant(2.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = grad(lambda v: v ** 3)(x)\nt.gradient(y, x)",
-        12.0,
-    ),
+    "a tape in a grad": ("def f(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\ngrad(f)(2.0)", 12.0),
+    "a grad in a tape": ("x = constant(2.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = grad(lambda v: v ** 3)(x)\nt.gradient(y, x)", 12.0),
     "a tape in a jvp": (
         "def f(x):\n    with GradientTape() as t:\n        t.watch(x)\n        y = x ** 3\n    return t.gradient(y, x)\njvp(f, (2.0,), (1.0,))",
         (12.0, 12.0),
@@ -50,11 +44,8 @@ FUNCTIONAL = {
     "a closure over an outer variable": ("grad(lambda a: grad(lambda b: a ** 2 * b ** 2)(3.0))(2.0)", 24.0),
     "an unused argument": ("grad(lambda x, y: x * 1.0, argnums=1)(1.0, 2.0)", 0.0),
     "keyword argument": ("def f(x, scale=2.0): return x ** 2 * scale\ngrad(f)(3.0, scale=10.0)", 60.0),
-    "of a function with control flow": (
-        "def f(x):\n    y = x\n    while y < 100.0:\n        y = y * x\n    return y\ngrad(f)(3.0)",
-        5 * 3.0**4,
-    ),
-}
+    "of a function with control flow": ("def f(x):\n    y = x\n    while y < 100.0:\n        y = y * x\n    return y\ngrad(f)(3.0)", 5 * 3.0**4),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", FUNCTIONAL)
@@ -79,21 +70,12 @@ def test_functional_forms_refuse(run: Runner, text: str, code: str) -> None:
 
 
 CONTROL = {
-    "cond": (
-        "x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = cond(x < x, lambda: x, lambda: x * x)\nt.gradient(y, x)",
-        6.0,
-    ),
+    "cond": ("x = constant(3.0)\nwith GradientTape() as t:\n    t.watch(x)\n    y = cond(x < x, lambda: x, lambda: x * x)\nt.gradient(y, x)", 6.0),
     "cond with operands": ("grad(lambda x: cond(x > 1, lambda v: v ** 2, lambda v: v, x))(3.0)", 6.0),
-    "while_loop": (
-        "grad(lambda x: while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (0, 1.0))[1])(2.0)",
-        32.0,
-    ),
+    "while_loop": ("grad(lambda x: while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * x), (0, 1.0))[1])(2.0)", 32.0),
     "while_loop with one value": ("grad(lambda x: while_loop(lambda y: y < 50, lambda y: y * x, x))(3.0)", 4 * 27.0),
     "fori_loop": ("grad(lambda x: fori_loop(0, 4, lambda i, y: y * x + i, 1.0))(2.0)", 4 * 8.0 + 2.0 * 2.0 + 2.0),
-    "scan of JAX": (
-        "def step(carry, x): return carry * x, carry\ngrad(lambda v: scan(step, 1.0, v)[0])(constant([2.0, 3.0, 4.0]))",
-        [12.0, 8.0, 6.0],
-    ),
+    "scan of JAX": ("def step(carry, x): return carry * x, carry\ngrad(lambda v: scan(step, 1.0, v)[0])(constant([2.0, 3.0, 4.0]))", [12.0, 8.0, 6.0]),
     "scan of TensorFlow": ("scan(lambda a, x: a + x, constant([1.0, 2.0, 3.0]))", [1.0, 3.0, 6.0]),
     "map_fn": ("grad(lambda v: reduce_sum(map_fn(lambda x: x ** 2, v)))(constant([1.0, 2.0]))", [2.0, 4.0]),
     "vectorized_map": ("vectorized_map(lambda x: reduce_sum(x) ** 2, constant([[1.0, 2.0], [3.0, 4.0]]))", [9.0, 49.0]),
@@ -105,33 +87,21 @@ CONTROL = {
     "foldr": ("foldr(lambda a, x: a - x, constant([1.0, 2.0, 10.0]))", 7.0),
     "switch_case": ("switch_case(1, [lambda: 1.0, lambda: 2.0, lambda: 3.0])", 2.0),
     "checkpoint": ("grad(lambda x: checkpoint(lambda v: sin(v) * v)(x))(2.0)", math.cos(2.0) * 2.0 + math.sin(2.0)),
-    "checkpoint as a decorator": (
-        "@checkpoint\ndef f(x):\n    y = x * x\n    return y * x\n[f(2.0), grad(f)(2.0), grad(grad(f))(2.0)]",
-        [8.0, 12.0, 12.0],
-    ),
+    "checkpoint as a decorator": ("@checkpoint\ndef f(x):\n    y = x * x\n    return y * x\n[f(2.0), grad(f)(2.0), grad(grad(f))(2.0)]", [8.0, 12.0, 12.0]),
     "recompute_grad": ("f = tf.recompute_grad(lambda x: x ** 3)\ngrad(f)(2.0)", 12.0),
     "stop_gradient": ("grad(lambda x: x * stop_gradient(x))(3.0)", 3.0),
     "tf.function": ("@tf.function\ndef f(x):\n    return x * x\ngrad(f)(3.0)", 6.0),
     "jit": ("jit(lambda x: x * x)(3.0)", 9.0),
-    "recursion": (
-        "def power(x, n):\n    return 1.0 if n == 0 else x * power(x, n - 1)\ngrad(lambda x: power(x, 5))(2.0)",
-        80.0,
-    ),
+    "recursion": ("def power(x, n):\n    return 1.0 if n == 0 else x * power(x, n - 1)\ngrad(lambda x: power(x, 5))(2.0)", 80.0),
     "a comprehension": ("grad(lambda x: sum([x ** k for k in range(4)]))(2.0)", 1.0 + 4.0 + 12.0),
     "break and continue": (
         "def f(x):\n    total = 0.0\n    for k in range(100):\n        if k == 2: continue\n        if k > 4: break\n"
         "        total += k * x ** k\n    return total\ngrad(f)(1.0)",
         1.0 + 9.0 + 16.0,
     ),
-    "item assignment": (
-        "def f(x):\n    v = zeros(3)\n    v[1] = x ** 2\n    v[2] += x\n    return reduce_sum(v * v)\ngrad(f)(2.0)",
-        4 * 8.0 + 4.0,
-    ),
-    "item assignment replaces": (
-        "def f(x):\n    v = stack([x, x])\n    v[0] = 5.0\n    return reduce_sum(v)\ngrad(f)(2.0)",
-        1.0,
-    ),
-}
+    "item assignment": ("def f(x):\n    v = zeros(3)\n    v[1] = x ** 2\n    v[2] += x\n    return reduce_sum(v * v)\ngrad(f)(2.0)", 4 * 8.0 + 4.0),
+    "item assignment replaces": ("def f(x):\n    v = stack([x, x])\n    v[0] = 5.0\n    return reduce_sum(v)\ngrad(f)(2.0)", 1.0),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CONTROL)

@@ -253,10 +253,7 @@ jax.grad(f, (0, 1))(1.0, 2.0)
 """,
         pytest.approx((6 * math.cos(1.0), 5 * math.sin(1.0)), rel=1e-15),
     ),
-    "holomorphic": (
-        "[jax.grad(jnp.exp, holomorphic=True)(1j), jax.grad(jnp.conj, holomorphic=True)(1j)]",
-        pytest.approx([cmath.exp(1j), 1], rel=1e-15),
-    ),
+    "holomorphic": ("[jax.grad(jnp.exp, holomorphic=True)(1j), jax.grad(jnp.conj, holomorphic=True)(1j)]", pytest.approx([cmath.exp(1j), 1], rel=1e-15)),
     "keys": (
         """
 from jax import random
@@ -267,7 +264,7 @@ draw = random.normal(sub, (2,))
 """,
         [True, False, [0] * 9, [0, 1, 2], 0],
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), VALUES.values(), ids=list(VALUES))
@@ -305,10 +302,7 @@ FUNCTIONS = [
     ("tf.zeros_initializer()([2])", [0, 0]),
     ("x = tf.ones([2, 3])\n[x.shape.rank, x.shape.num_elements(), tf.TensorShape([2, 3]) == x.shape]", [2, 6, True]),
     ("v = tf.Variable([1, 2, 3])\n[v.sparse_read([2, 0]), v.gather_nd([[1]])]", [[3, 1], [2]]),
-    (
-        "with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.grad_pass_through(tf.round)(x) * 2\nt.gradient(y, x)",
-        2,
-    ),
+    ("with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.grad_pass_through(tf.round)(x) * 2\nt.gradient(y, x)", 2),
     ("@tf.function\ndef f(a, b):\n    return a**b\nf.get_concrete_function(tf.TensorSpec(None, tf.float32), b=2)(10.0)", 100),
     ("tf.debugging.assert_type(tf.constant(1.0), tf.float32)", None),
     # Random numbers: the same for the same seed, inside their bounds.
@@ -328,12 +322,8 @@ REFUSED = [
     ("tf.float32.bits", "E0414", "bits"),
     ("tf.debugging.assert_type(tf.constant(1), tf.float32)", "E0406", "the dtype is int32, and not float32"),
     ("import random\nrandom.choices([1, 2], [1, 2], k=2)", "E0412", "choices takes no weights"),
-    (
-        "import datetime\ndatetime.datetime.fromtimestamp(1e30).isoformat()",
-        "E0304",
-        "no date is 1e+30 seconds from 1970",
-    ),
-]
+    ("import datetime\ndatetime.datetime.fromtimestamp(1e30).isoformat()", "E0304", "no date is 1e+30 seconds from 1970"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), FUNCTIONS)

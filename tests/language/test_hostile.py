@@ -5,11 +5,9 @@ import io
 import os
 import random
 import re
-from collections.abc import Callable, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 from adiff.cli.environment import Environment
@@ -17,10 +15,10 @@ from adiff.cli.main import run
 from adiff.engine.kinds import names as kinds
 from adiff.engine.ops.registry import METHODS, NAMES
 from adiff.engine.program import library, vocabulary
+from grammar import Forms, Pick, text_of
 
 HERE = Path(__file__).parent
 EXAMPLES = 100_000 if os.environ.get("ADIFF_LONG_TESTS") else 600
-Pick = Callable[[Sequence[Any]], Any]
 
 LIMITS = ["--max-steps", "3000", "--max-memory", "300M", "--json", "--debug"]
 COMMANDS = ["value", "grad", "grad", "grad", "jacobian", "hessian", "jvp", "vjp", "hvp", "derivative", "tape", "check"]
@@ -49,24 +47,7 @@ CORPUS = [
 ]  # fmt: skip
 WORDS = sorted({token for text in CORPUS for token in TOKEN.findall(text) if not token.isspace()})
 OPERATORS = "+ - * / // % ** @ < == != >= & | << >> and or in is".split()
-FUNCTIONS = [
-    "sum",
-    "sin",
-    "log",
-    "sqrt",
-    "stack",
-    "grad(f)",
-    "f",
-    "g",
-    "range",
-    "len",
-    "where",
-    "matmul",
-    "float",
-    "print",
-    "max",
-    "zeros",
-]
+FUNCTIONS = "sum sin log sqrt stack grad(f) f g range len where matmul float print max zeros".split()
 NAME = ["x", "y", "v", "z", "a", "t", "f", "g", "xs"]
 FORMS = {  # the first quarter of the forms of each is what ends a text that is deep enough
     "<lines>": ["<e>", "<s>\n<e>", "<s>\n<s>\n<e>", "<s>\n<lines>", "<s>\n<lines>"],
@@ -116,14 +97,9 @@ def functions() -> list[str]:
     return sorted({*vocabulary.function_names(), *dotted, *methods})
 
 
-def from_grammar(pick: Pick, symbol: str = "<lines>", depth: int = 9) -> str:
-    """A text of the language, of which FORMS is the grammar with weights."""
-    if symbol == "<function>":
-        return str(pick((pick(functions()), pick(functions()), *FUNCTIONS)))
-    forms = FORMS[symbol]
-    text = pick(forms if depth > 0 else forms[: 1 + len(forms) // 4])
-    text = re.sub("<[a-z]+>", lambda found: from_grammar(pick, found.group(), depth - 1), text)
-    return text.replace("\n", "\n    ") if symbol == "<block>" else text
+@cache
+def forms() -> Forms:
+    return {**FORMS, "<function>": [*FUNCTIONS * (len(functions()) // 2), *functions()]}
 
 
 def mutant(pick: Pick) -> str:
@@ -163,8 +139,8 @@ def call(pick: Pick, depth: int = 2) -> str:
 
 def grown(pick: Pick) -> str:
     """A text from the grammar, whose functions there are."""
-    return "f = lambda q, *r: q*x\ng = lambda q, *r: sum(q)*v\nz = a = t = xs = y\n" + from_grammar(
-        pick, depth=pick((4, 6, 8))
+    return "f = lambda q, *r: q*x\ng = lambda q, *r: sum(q)*v\nz = a = t = xs = y\n" + text_of(
+        FORMS, pick, "<lines>", pick((4, 6, 8))
     )
 
 

@@ -16,10 +16,7 @@ VALUES = {
     "strings.split('a,b,,c', sep=',', maxsplit=2)": ["a", "b", ",c"],
     "strings.bytes_split('ab')": ["a", "b"],
     "strings.substr(['Hello', 'World'], 1, 3)": ["ell", "orl"],
-    "strings.substr([['ten', 'eleven'], ['twelve', 'thirteen']], [[1, 2], [-3, 4]], [[2, 3], [9, 0]])": [
-        ["en", "eve"],
-        ["lve", ""],
-    ],
+    "strings.substr([['ten', 'eleven'], ['twelve', 'thirteen']], [[1, 2], [-3, 4]], [[2, 3], [9, 0]])": [["en", "eve"], ["lve", ""]],
     "strings.substr('héllo', 1, 2)": "é",
     "strings.substr('héllo', 1, 2, unit='UTF8_CHAR')": "él",
     "strings.lower('CamelCase String and ALL CAPS É')": "camelcase string and all caps É",
@@ -41,10 +38,7 @@ VALUES = {
     "as_string(1 + 2j)": "(1.000000,2.000000)",
     "strings.reduce_join([['abc', '123'], ['def', '456']])": "abc123def456",
     "strings.reduce_join([['abc', '123'], ['def', '456']], axis=0)": ["abcdef", "123456"],
-    "strings.reduce_join([['abc', '123'], ['def', '456']], axis=-1, keepdims=True, separator=' ')": [
-        ["abc 123"],
-        ["def 456"],
-    ],
+    "strings.reduce_join([['abc', '123'], ['def', '456']], axis=-1, keepdims=True, separator=' ')": [["abc 123"], ["def 456"]],
     "strings.format('tensor: {}, suffix', range(10))": "tensor: [0 1 2 ... 7 8 9], suffix",
     "strings.format('{} {}', ('a', [[1.0, 2.5]]))": '"a" [[1 2.5]]',
     "strings.unicode_decode('G\\u00f6\\u00f6dnight', 'UTF-8')": [71, 246, 246, 100, 110, 105, 103, 104, 116],
@@ -73,7 +67,7 @@ VALUES = {
     "tf.dynamic_partition(['a', 'b', 'c'], [1, 0, 1], 2)": [["b"], ["a", "c"]],
     "tf.constant([['a', 'b']])[0, 1].numpy().decode()": "b",
     "(tf.constant('abc').shape, tf.constant('abc').dtype)": ((), "string"),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", VALUES)

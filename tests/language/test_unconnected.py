@@ -29,10 +29,7 @@ def test_the_notice_says_where_the_path_broke(run: Runner, name: str) -> None:
 
 
 REASONS = {
-    "never used": (
-        "x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    y = z * 2",
-        "never used",
-    ),
+    "never used": ("x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    y = z * 2", "never used"),
     "used for something else": (
         "x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    w = x * x\n    y = z * 2",
         "does not depend on the source",
@@ -41,16 +38,10 @@ REASONS = {
     "a number that was never watched": ("x = 3.0\nwith GradientTape() as t:\n    y = x * x", "never watched"),
     "not trainable": ("x = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    y = x * x", "not trainable"),
     "integers": ("x = Variable(3)\nwith GradientTape() as t:\n    y = x * x", "int64"),
-    "read outside the tape": (
-        "x = Variable(3.0)\nz = x * 1.0\nwith GradientTape() as t:\n    y = z * z",
-        "not read while the tape recorded",
-    ),
+    "read outside the tape": ("x = Variable(3.0)\nz = x * 1.0\nwith GradientTape() as t:\n    y = z * z", "not read while the tape recorded"),
     "strings": ("x = constant('a')\nwith GradientTape() as t:\n    y = constant(2.0)", "string"),
-    "watching switched off": (
-        "x = Variable(3.0)\nwith GradientTape(watch_accessed_variables=False) as t:\n    y = x * x",
-        "watch_accessed_variables=False",
-    ),
-}
+    "watching switched off": ("x = Variable(3.0)\nwith GradientTape(watch_accessed_variables=False) as t:\n    y = x * x", "watch_accessed_variables=False"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REASONS)

@@ -23,22 +23,18 @@ with tf.GradientTape() as tape:
 V0 = [[float(5 * i + j) for j in range(5)] for i in range(3)]
 VALUES: list[tuple[str, str, Any]] = [
     ("isinstance of a Dataset", "[isinstance(d, tf.data.Dataset) for d in (tf.data.Dataset.range(3), 3)]", [True, False]),
-    ("write, stack", ARRAY + "for i in range(3):\n    ta = ta.write(i, [[2.0*i + 4, 2.0*i + 5]])\nta.stack()",
-     [[[4, 5]], [[6, 7]], [[8, 9]]]),
+    ("write, stack", ARRAY + "for i in range(3):\n    ta = ta.write(i, [[2.0*i + 4, 2.0*i + 5]])\nta.stack()", [[[4, 5]], [[6, 7]], [[8, 9]]]),
     ("written without assignment", ARRAY + "ta.write(0, 1.0)\nta.write(1, 2.0)\nta.write(2, 3.0)\nta.stack()", [1, 2, 3]),
     ("written twice", ARRAY + "ta.write(0, 1.0).write(0, 5.0).read(0)", 5),
-    ("unstack, read", ARRAY + "ta.unstack([[1.0, 1.1], [2.0, 2.1], [3.0, 3.1]])\n[ta.read(i) for i in range(3)]",
-     [[1, 1.1], [2, 2.1], [3, 3.1]]),
-    ("split", ARRAY + "ta = ta.split([[1.0, 101.0], [2.0, 201.0], [3.0, 301.0]], [2, 0, 1])\n[ta.read(i) for i in range(3)]",
-     [[[1, 101], [2, 201]], [], [[3, 301]]]),
+    ("unstack, read", ARRAY + "ta.unstack([[1.0, 1.1], [2.0, 2.1], [3.0, 3.1]])\n[ta.read(i) for i in range(3)]", [[1, 1.1], [2, 2.1], [3, 3.1]]),
+    ("split", ARRAY + "ta = ta.split([[1.0, 101.0], [2.0, 201.0], [3.0, 301.0]], [2, 0, 1])\n[ta.read(i) for i in range(3)]", [[[1, 101], [2, 201]], [], [[3, 301]]]),
     ("split, concat", ARRAY + "ta.split([1.0, 2.0, 3.0, 4.0], [1, 2, 1]).concat()", [1, 2, 3, 4]),
     ("scatter, gather", ARRAY + "ta.scatter([2, 0], [[1.0], [2.0]]).gather([0, 2])", [[2], [1]]),
     ("dynamic size", "ta = tf.TensorArray(int32, size=0, dynamic_size=True)\nfor i in range(5):\n    ta = ta.write(i, i*i + 1)\n"
      "(ta.stack(), ta.size(), ta.dtype)", ([1, 2, 5, 10, 17], 5, "int32")),
     ("strings", "tf.TensorArray(string, 2).unstack(['a', 'b']).stack()", ["a", "b"]),
     ("unwritten", "tf.TensorArray(float32, 2, element_shape=[2]).stack()", [[0, 0], [0, 0]]),
-    ("in while_loop", "tf.while_loop(lambda i, ta: i < 3, lambda i, ta: (i + 1, ta.write(i, 2.0*i)), "
-     "(0, tf.TensorArray(float64, 3)))[1].stack()", [0, 2, 4]),
+    ("in while_loop", "tf.while_loop(lambda i, ta: i < 3, lambda i, ta: (i + 1, ta.write(i, 2.0*i)), (0, tf.TensorArray(float64, 3)))[1].stack()", [0, 2, 4]),
     ("as a result", "tf.TensorArray(float64, 2).unstack([1.0, 2.0])", [1, 2]),
     ("testMultiEnqueueAndDequeue", FIFO + "(int32, float64))\nfor i, x in [(5, 10.0), (10, 20.0), (15, 30.0)]:\n"
      "    q.enqueue((i, x))\n[q.dequeue() for _ in range(3)]", [[5, 10], [10, 20], [15, 30]]),
@@ -46,14 +42,11 @@ VALUES: list[tuple[str, str, Any]] = [
      "(q.dequeue_many(4), q.dequeue_many(4), q.size())", ([10, 20, 30, 40], [50, 60, 70, 80], 2)),
     ("testEmptyDequeueMany", FIFO + "float64, shapes=())\nq.dequeue_many(0)", []),
     ("names", FIFO + "(float64, int32), names=['f', 'i'])\nq.enqueue({'i': 1, 'f': 2.0})\nq.dequeue()", {"f": 2, "i": 1}),
-    ("closed", FIFO + "float64, shapes=())\nq.enqueue_many([1.0, 2.0])\nq.close()\n(q.is_closed(), q.dequeue_up_to(5))",
-     (True, [1, 2])),
+    ("closed", FIFO + "float64, shapes=())\nq.enqueue_many([1.0, 2.0])\nq.close()\n(q.is_closed(), q.dequeue_up_to(5))", (True, [1, 2])),
     ("priorities", "q = tf.queue.PriorityQueue(10, (), ())\nfor key in [7, -2, 5, 5, 0, -9]:\n    q.enqueue(key)\n"
      "[q.dequeue() for _ in range(6)]", [-9, -2, 0, 5, 5, 7]),
-    ("equal priorities", "q = tf.queue.PriorityQueue(10, string, [[]])\nq.enqueue_many(([1, 0, 1], ['a', 'b', 'c']))\nq.dequeue_many(3)",
-     [[0, 1, 1], ["b", "a", "c"]]),
-    ("shuffled", "q = tf.queue.RandomShuffleQueue(10, 0, int32, seed=3)\nq.enqueue_many([1, 2, 3, 4])\n"
-     "sorted([q.dequeue() for _ in range(4)])", [1, 2, 3, 4]),
+    ("equal priorities", "q = tf.queue.PriorityQueue(10, string, [[]])\nq.enqueue_many(([1, 0, 1], ['a', 'b', 'c']))\nq.dequeue_many(3)", [[0, 1, 1], ["b", "a", "c"]]),
+    ("shuffled", "q = tf.queue.RandomShuffleQueue(10, 0, int32, seed=3)\nq.enqueue_many([1, 2, 3, 4])\nsorted([q.dequeue() for _ in range(4)])", [1, 2, 3, 4]),
     ("testMultiDequeueManyWithPartiallyKnownShapesAndVariableSizeInput",
      "q = tf.queue.PaddingFIFOQueue(100, (string, int32), shapes=((None,), (1, None)))\nletters = ['abc', 'd', 'e', 'f']\n"
      "for s, n in [(['a'], 1), (['ab'], 2), (['abc'], 3)]:\n    q.enqueue((s, [[n]]))\n"
@@ -61,8 +54,7 @@ VALUES: list[tuple[str, str, Any]] = [
      ([[["a", "", ""], ["ab", "", ""], ["abc", "", ""], ["abc", "d", ""], ["abc", "d", "e"]],
        [[[1, 0, 0]], [[2, 0, 0]], [[3, 0, 0]], [[1, 2, 0]], [[1, 2, 3]]]], [["abc", "d", "e", "f"], [[1, 2, 3, 4]]])),
     ("batches", "[b for b in tf.data.Dataset.from_tensor_slices([1.0, 2.0, 3.0]).batch(2)]", [[1, 2], [3]]),
-    ("whole batches", "ds = tf.data.Dataset.range(7).batch(3, drop_remainder=True)\n(list(ds), len(ds))",
-     ([[0, 1, 2], [3, 4, 5]], 2)),
+    ("whole batches", "ds = tf.data.Dataset.range(7).batch(3, drop_remainder=True)\n(list(ds), len(ds))", ([[0, 1, 2], [3, 4, 5]], 2)),
     ("a tuple", "ds = tf.data.Dataset.from_tensor_slices(([[1, 2], [3, 4]], ['a', 'b']))\nlist(ds.map(lambda x, s: (x*2, s)).batch(2))",
      [([[2, 4], [6, 8]], ["a", "b"])]),
     ("a dict", "list(tf.data.Dataset.from_tensor_slices({'a': [1, 2]}))", [{"a": 1}, {"a": 2}]),
@@ -70,17 +62,14 @@ VALUES: list[tuple[str, str, Any]] = [
     ("endless", "list(tf.data.Dataset.range(3).repeat().take(7))", [0, 1, 2, 0, 1, 2, 0]),
     ("shuffle", "ds = tf.data.Dataset.range(20).shuffle(5, seed=1)\na = [int(x) for x in ds]\nb = [int(x) for x in ds]\n"
      "(sorted(a) == list(range(20)), a == b, a[0] < 5)", (True, False, True)),
-    ("the same shuffle", "ds = tf.data.Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)\n"
-     "[int(x) for x in ds] == [int(x) for x in ds]", True),
+    ("the same shuffle", "ds = tf.data.Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)\n[int(x) for x in ds] == [int(x) for x in ds]", True),
     ("zip, enumerate", "a = tf.data.Dataset.range(3)\nb = tf.data.Dataset.range(10, 20)\nlist(tf.data.Dataset.zip((a, b)).enumerate(5))",
      [(5, (0, 10)), (6, (1, 11)), (7, (2, 12))]),
     ("reduce", "tf.data.Dataset.range(5).prefetch(tf.data.AUTOTUNE).cache().reduce(0, lambda s, x: s + x)", 10),
     ("concatenate, unbatch", "ds = tf.data.Dataset.range(2)\nlist(ds.concatenate(ds).batch(3).unbatch())", [0, 1, 0, 1]),
-    ("cardinality", "ds = tf.data.Dataset.range(2)\n(ds.cardinality(), ds.repeat().cardinality(), ds.filter(lambda x: True).cardinality())",
-     (2, -1, -2)),
+    ("cardinality", "ds = tf.data.Dataset.range(2)\n(ds.cardinality(), ds.repeat().cardinality(), ds.filter(lambda x: True).cardinality())", (2, -1, -2)),
     ("next", "it = iter(tf.data.Dataset.range(2))\n(next(it), next(it), next(it, None))", (0, 1, None)),
-    ("switch_case", "(tf.switch_case(1, {1: lambda: 3}, default=lambda: 4), tf.switch_case(9, {1: lambda: 3}, default=lambda: 4))",
-     (3, 4)),
+    ("switch_case", "(tf.switch_case(1, {1: lambda: 3}, default=lambda: 4), tf.switch_case(9, {1: lambda: 3}, default=lambda: 4))", (3, 4)),
     ("case", "(tf.case([(1 > 2, lambda: 3), (2 > 1, lambda: 4)]), tf.case([(False, lambda: 3)], default=lambda: 5))", (4, 5)),
     ("strided_slice", "tf.strided_slice([[1, 2, 3], [4, 5, 6]], [1, -1], [2, -4], [1, -1])", [[6, 5, 4]]),
     ("shrunk", "tf.strided_slice([[1, 2, 3], [4, 5, 6]], [1, 0], [2, 0], end_mask=2, shrink_axis_mask=1)", [4, 5, 6]),
@@ -138,10 +127,7 @@ REFUSED = [
     (ARRAY + "ta.split([1.0, 2.0, 3.0], [1])", "sum of lengths is 1 and value's shape is: \\[3\\]"),
     (ARRAY + "ta.split([1.0, 2.0, 3.0], [1, 2])", "size is not equal to the size of lengths \\(3 vs. 2\\)"),
     (ARRAY + "ta.unstack([1.0, 2.0, 3.0, 4.0])", "cannot unstack 4 tensors into an array of static size 3"),
-    (
-        ARRAY + "ta.write(0, [1.0]).write(1, [1.0, 2.0])",
-        "incompatible shape for value \\(\\[2\\]\\), expected \\(\\[1\\]\\)",
-    ),
+    (ARRAY + "ta.write(0, [1.0]).write(1, [1.0, 2.0])", "incompatible shape for value \\(\\[2\\]\\), expected \\(\\[1\\]\\)"),
     (ARRAY + "ta.write(0, float32(1))", "TensorArray dtype is float64, and the value is float32"),
     (ARRAY + "ta.write(0, 1.0).write(1, 1.0).write(2, 1.0).concat()", "scalar shape at index 0"),
     ("ta = tf.TensorArray(float64, 1).write(0, 1.0)\nta.read(0)\nta.read(0)", "index 0 twice because it was cleared"),
@@ -150,22 +136,13 @@ REFUSED = [
     (FIFO + "float64)\nq.enqueue({'a': 12.0})", "must have names"),
     (FIFO + "(float64, int32), names=['f', 'i'])\nq.enqueue({'i': 12})", "match names of Queue"),
     (FIFO + "float64, shapes=[[2]])\nq.enqueue([1.0, 2.0, 3.0])", "expected \\[2\\], got \\[3\\]"),
-    (
-        FIFO + "float64)\nq.dequeue()",
-        "insufficient elements \\(requested 1, current size 0\\), and the wait for more would never end",
-    ),
+    (FIFO + "float64)\nq.dequeue()", "insufficient elements \\(requested 1, current size 0\\), and the wait for more would never end"),
     (FIFO + "float64)\nq.close()\nq.dequeue()", "closed and has insufficient elements"),
     (FIFO + "float64)\nq.close()\nq.enqueue(1.0)", "is closed"),
     ("q = tf.queue.FIFOQueue(1, float64)\nq.enqueue(1.0)\nq.enqueue(2.0)", "is full: it has 1 of 1 elements"),
-    (
-        "q = tf.queue.PriorityQueue(9, (), ())\nq.enqueue_many(['a', 'b'])",
-        "component 0 is a string tensor of shape \\[2\\]",
-    ),
+    ("q = tf.queue.PriorityQueue(9, (), ())\nq.enqueue_many(['a', 'b'])", "component 0 is a string tensor of shape \\[2\\]"),
     ("tf.queue.PaddingFIFOQueue(10, float64)", "When providing partial shapes, a list of shapes must be provided"),
-    (
-        "q = tf.queue.RandomShuffleQueue(9, 2, int32, seed=1)\nq.enqueue_many([1, 2])\nq.dequeue()",
-        "insufficient elements",
-    ),
+    ("q = tf.queue.RandomShuffleQueue(9, 2, int32, seed=1)\nq.enqueue_many([1, 2])\nq.dequeue()", "insufficient elements"),
     ("len(tf.data.Dataset.range(3).repeat())", "the length of this Dataset is infinite"),
     ("tf.data.Dataset.from_tensor_slices(([1, 2], [1]))", "no common first size"),
     ("tf.data.Dataset.range(3).batch(0)", "batch_size must be 1 or more"),
@@ -173,7 +150,7 @@ REFUSED = [
     ("next(iter([]))", "no more items"),
     ("tf.case([(False, lambda: 3)])", "no predicate holds"),
     ("tf.strided_slice([1], [0], [1], [0])", "strides\\[0\\] must be non-zero"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[message for _, message in REFUSED])

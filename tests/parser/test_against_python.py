@@ -40,15 +40,16 @@ NODES = {
 PLACELESS = set("Module Comprehension Parameter WithItem FormattedValue FormattedString GeneratorExp Keyword".split())
 
 
-def ours(node: Any) -> Any:
-    """A tree as nested tuples: (class, start, end, fields...)."""
+def ours(node: Any, placed: bool = True) -> Any:
+    """A tree as nested tuples: (class, start, end, fields...). Of what is inside f-strings Python 3.11 knows no place."""
     if isinstance(node, list):
-        return [ours(item) for item in node]
+        return [ours(item, placed) for item in node]
     if not isinstance(node, syntax.Node):
         return (type(node).__name__, repr(node)) if isinstance(node, (int, float, complex)) else node
     name = type(node).__name__
-    place = (0, 0) if name in PLACELESS else (node.start, node.end)
-    return (name, *place, *[ours(getattr(node, field)) for field in type(node).__slots__])
+    placed = placed and name != "FormattedString"
+    place = (node.start, node.end) if placed and name not in PLACELESS else (0, 0)
+    return (name, *place, *[ours(getattr(node, field), placed) for field in type(node).__slots__])
 
 
 class Theirs:
@@ -56,6 +57,7 @@ class Theirs:
 
     def __init__(self, text: str) -> None:
         self.starts = Source(text).line_starts()
+        self.inside = 0  # f-strings
 
     def __call__(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -72,7 +74,7 @@ class Theirs:
 
     def made(self, name: str, node: Any, *fields: Any) -> Any:
         place = (0, 0)
-        if name not in PLACELESS:
+        if name not in PLACELESS and not self.inside:
             start = self.starts[node.lineno - 1] + node.col_offset
             place = (start, self.starts[node.end_lineno - 1] + node.end_col_offset)
         return (name, *place, *[self(field) for field in fields])
@@ -89,7 +91,10 @@ class Theirs:
     def JoinedStr(self, node: ast.JoinedStr) -> Any:
         # Python 3.12.0 and 3.12.1 end a format after a nested field with a piece of no text.
         pieces = [part for part in node.values if not (isinstance(part, ast.Constant) and part.value == "")]
-        return ("FormattedString", 0, 0, [p.value if isinstance(p, ast.Constant) else self(p) for p in pieces])
+        self.inside += 1
+        parts = [part.value if isinstance(part, ast.Constant) else self(part) for part in pieces]
+        self.inside -= 1
+        return ("FormattedString", 0, 0, parts)
 
     def FormattedValue(self, node: ast.FormattedValue) -> Any:
         conversion = None if node.conversion < 0 else chr(node.conversion)

@@ -6,7 +6,7 @@ import pytest
 from adiff.parser.errors import AdiffError
 from adiff.parser.render import render
 from adiff.parser.source import Source, Span
-from adiff.parser.suggest import distance, suggest
+from adiff.parser.suggest import suggest
 
 
 def error(text: str, piece: str, name: str = "point.adiff", message: str = "unknown function 'sine'") -> AdiffError:
@@ -74,14 +74,6 @@ def test_long_lines_are_windowed(width: int, before: int, after: int, long: int,
     ellipsis = "..." if ascii else "…"
     shortened = len(text) > max(width, 20)
     assert (ellipsis in line) == shortened
-
-
-def test_wide_characters_are_windowed_by_columns() -> None:
-    shown = render(error("漢" * 100 + "sine" + "漢" * 100, "sine"), width=40)
-    line, marks = shown.splitlines()[1:3]
-    columns = sum(2 if character == "漢" else 1 for character in line)
-    assert columns <= 40
-    assert marks.index("^") == sum(2 if character == "漢" else 1 for character in line[: line.index("sine")])
 
 
 def test_colour_changes_nothing_but_colour() -> None:
@@ -153,15 +145,3 @@ def test_suggestion(word: str, first: str | None) -> None:
 def test_at_most_three_suggestions_and_never_the_word_itself() -> None:
     assert len(suggest("aaaaa", [f"aaaa{letter}" for letter in "bcdefgh"])) == 3
     assert suggest("sin", ["sin"]) == []
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "edits"),
-    [("", "", 0), ("a", "", 1), ("abc", "acb", 1), ("abc", "cab", 2), ("kitten", "sitting", 3), ("ca", "abc", 3)],
-)
-def test_distance(first: str, second: str, edits: int) -> None:
-    assert distance(first, second, 9) == edits
-    assert distance(second, first, 9) == edits
-    assert distance(first, second, edits) == edits
-    if edits:
-        assert distance(first, second, edits - 1) == edits

@@ -78,9 +78,13 @@ def test_nesting_has_a_limit(name: str) -> None:
     assert caught.value.code == "E0139"
 
 
-def test_long_elif_chain_counts_as_nesting() -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["if a: b\n" + "elif a: b\n" * (depth.MAXIMUM_DEPTH + 1), "".join(" " * k + "if x:\n" for k in range(102))],
+)
+def test_long_elif_chains_and_deep_blocks_are_refused(text: str) -> None:
     with pytest.raises(AdiffError) as caught:
-        parse(Source("if a: b\n" + "elif a: b\n" * (depth.MAXIMUM_DEPTH + 1)))
+        parse(Source(text))
     assert caught.value.code == "E0139"
 
 

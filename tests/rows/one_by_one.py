@@ -12,7 +12,12 @@ COMPARED = ("N0501", "N0503", "N0601", "N0602")
 
 
 def close(a: Any, b: Any, tolerance: float) -> bool:
+    if a.__class__ in (dict, list, tuple) and b.__class__ is a.__class__:
+        parts = [(a[k], b[k]) for k in a] if a.__class__ is dict else zip(a, b)
+        return len(a) == len(b) and all(close(x, y, tolerance) for x, y in parts)
     a, b = np.asarray(a), np.asarray(b)
+    if a.dtype.kind not in "biufc":
+        return bool(np.array_equal(a, b))
     if a.shape != b.shape:
         return False
     finite = np.abs(a[np.isfinite(a)]) if a.dtype.kind in "fc" else np.abs(a.astype(float))

@@ -130,11 +130,6 @@ def test_rows_that_are_not_finite_run_alone() -> None:
     assert sum(n.rows for n in found.notices) == 3
 
 
-def test_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tape, "CHUNK", 4)
-    assert same_as_rows("x * y**2", {"x": X, "y": Y}, 2).one_by_one == {}
-
-
 def test_sources_that_are_integers_or_the_same_in_all_rows() -> None:
     found = same_as_rows(
         "n**2 * a + x / n + b", {"n": [1, 2, 3], "x": [0.5, 1.0, 2.0]}, 2, at={"a": 3, "b": 0.5}, wrt=["x", "n", "a"]
@@ -142,14 +137,6 @@ def test_sources_that_are_integers_or_the_same_in_all_rows() -> None:
     assert found.one_by_one == {}
     assert found.gradients["a"].tolist() == [1.0, 4.0, 9.0]
     assert found.hessian["n"]["a"].tolist() == [2.0, 4.0, 6.0]
-
-
-def test_a_large_table_takes_a_moment() -> None:
-    x = np.linspace(0.5, 2.0, 200_000)
-    found = adiff.program("exp(-x * y) * sqrt(x)").rows({"x": x, "y": x}, engine="tape")
-    assert found.one_by_one == {}
-    assert found.timings["rows"] < 2.0
-    np.testing.assert_allclose(found.gradients["y"], -x * np.exp(-x * x) * np.sqrt(x), rtol=1e-13)
 
 
 def test_why_nothing_depends_on_a_source() -> None:
