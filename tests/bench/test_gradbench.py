@@ -7,7 +7,6 @@ rounding for analytic f.
 import importlib.util
 import json
 import math
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -315,14 +314,6 @@ def test_a_simulation_with_a_derivative_inside_is_differentiated(outer: bool, in
     slope = adiff.program(text.replace("argmin(miss, start)", "derivative(miss, start, outer_reverse)"))
     found = slope.value({"start": 0.3, "outer_reverse": outer, "inner_reverse": inner})
     close(found, complex_step(lambda w: particle_miss(w), 0.3)[0], 1e-10)
-
-
-@pytest.mark.skipif("ADIFF_LONG_TESTS" not in os.environ, reason="runs for a minute")
-@pytest.mark.parametrize("modes", ["rr", "rf", "fr", "ff"])
-def test_descents(modes: str) -> None:
-    """The numbers that the suite itself expects."""
-    close(ask("particle", modes, {"w": 0.0, **RUNS}), 0.2071918746486116)
-    close(ask("saddle", modes, {"start": [1.0, 1.0], **RUNS}), [8.246324826140356e-06] * 4)
 
 
 def test_a_session() -> None:

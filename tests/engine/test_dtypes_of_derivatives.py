@@ -5,10 +5,6 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.core import single
-from adiff.engine.core.state import STATE
-from adiff.engine.ops.registry import ROWS
-from adiff.engine.plain import bind
 
 X, Y, Z, V = np.float32(2), np.float32(1), np.ones(2, np.float32), np.float32(0.7)
 CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
@@ -46,13 +42,8 @@ OF_BARE = [
     ("cast(t * v, float64) * t", False),
 ]
 OPERATORS = [
-    "grad(f)(x)",
-    "jacobian(f)(x)",
-    "hessian(f)(x)",
-    "hvp(f, x, 1.0)",
-    "jvp(f, x, 1.0)[1]",
-    "vjp(f, x)[1](1.0)[0]",
-]
+    "grad(f)(x)", "jacobian(f)(x)", "hessian(f)(x)", "hvp(f, x, 1.0)", "jvp(f, x, 1.0)[1]", "vjp(f, x)[1](1.0)[0]",
+]  # fmt: skip
 TAPE = "with GradientTape() as tape:\n    tape.watch(x)\n    y = f(x)\ntape.gradient(y, x)"
 
 
@@ -62,61 +53,6 @@ def test_derivatives_by_bare_numbers_inside_programs(value: str, single: bool) -
         program = adiff.program(f"f = lambda t: {value}\n{last}")
         found = program.value({name: {"x": 2.0, "v": V}[name] for name in program.inputs})
         assert dtypes(found) == {"float32" if single else "<class 'float'>"}, last
-
-
-def test_derivatives_by_bare_numbers() -> None:
-    for text, kind in (("cast(cast(x, float32) * sin(x), float64)", "float64"), ("cast(x, float32) * x", "float32")):
-        for command, part in (("grad", "gradients"), ("hessian", "hessian"), ("jacobian", "jacobian")):
-            found = adiff.program(text).evaluate(command, {"x": 2.0})
-            assert dtypes(getattr(found, part)) <= {kind, "<class 'float'>"} - (
-                {"<class 'float'>"} if kind == "float32" else set()
-            )
-
-
-OF_FLOAT32 = [
-    "grad(lambda t: t * 1)(v)",
-    "hessian(lambda t: t)(v)",
-    "jacobian(lambda t: 2.0)(v)",
-    "jvp(lambda t: 3 * t, v, 1.0)[1]",
-    "vjp(lambda t: t + t, v)[1](1.0)[0]",
-]
-
-
-def test_constant_derivatives_by_float32() -> None:
-    for at, options in (({"v": V}, {}), ({"v": 0.5}, {"dtype": "float32"})):
-        program = adiff.program(f"[{', '.join(OF_FLOAT32)}]")
-        found = program.evaluate("value", at, **options)
-        assert (dtypes(found.value), found.value) == ({"float32"}, [1, 0, 0, 3, 2])
-
-
-@pytest.mark.parametrize("last", ["vjp(f, x)[1](v)[0]", "jvp(f, x, v)[1]", "hvp(f, x, v)"])
-def test_a_direction_is_as_bare_as_what_it_belongs_to(last: str) -> None:
-    found = adiff.program(f"f = lambda t: t * t\n{last}").evaluate("value", {"x": 2.0, "v": V})
-    assert type(found.value) is float
-
-
-# The derivative by x, in lists by both elements, of what is float32 on one way and float64 on another: 5/6.
-OF_BOTH_WIDTHS = [
-    "grad(lambda t: cast(t * h, float64) + t * w)(x)",
-    "grad(lambda t: t * w + cast(t * h, float64))(x)",
-    "grad(lambda t: sum(t * w + cast(t * h, float64)))([x, x])",
-    "grad(lambda t: sum(cast(t * h, float64)) + t[0] * w + t[1] * w)(p)",
-    "hessian(lambda t: sum(t * t) * w + cast(t[0] * t[0] * h, float64) + cast(t[1] * t[1] * h, float64))(p)[0][0] / 2",
-    "hessian(lambda t: t * t * w + cast(t * t * h, float64))(x) / 2",
-    "hvp(lambda t: cast(t * t * h, float64) + t * t * w, x, 0.5)",
-    "grad(grad(lambda t: cast(t * t * h, float64) + t * t * w))(x) / 2",
-    "with GradientTape() as t:\n    t.watch(x)\n    y = x * w + cast(x * h, float64)\nt.gradient(y, x)",
-    "def f(t):\n    u = [t, 1.0]\n    u[1] = t\n    return u[1] * w + cast(t * h, float64)\ngrad(f)(x)",
-]
-
-
-@pytest.mark.parametrize("text", OF_BOTH_WIDTHS)
-def test_sums_of_both_widths(text: str) -> None:
-    at = {"x": 0.3, "p": [0.3, 0.7], "h": np.float32(0.5), "w": np.float64(1 / 3)}
-    program = adiff.program(text)
-    found = program.value({name: at[name] for name in program.inputs})
-    np.testing.assert_allclose(found, np.full(np.shape(found), 5 / 6), rtol=1e-15)
-    assert "float32" not in dtypes(found)
 
 
 # Of rows: the value, whether it and its derivative by x are float32, and the derivative; x is 0.3 and v 0.7.
@@ -168,20 +104,3 @@ def test_directions_do_not_mix_dtypes(form: str) -> None:
         slope = 6 * np.array(a) if form.startswith("hvp") else 3 * np.array(a) ** 2
         np.testing.assert_allclose(found, slope * np.array(b), rtol=1e-6)
         assert dtypes(found) == {"float32" if a is single else "float64"}
-
-
-def test_rows_do_not_mix_dtypes() -> None:
-    found = adiff.program("jvp(lambda t: t * x, v, w)[1]").rows({"x": [0.5]}, at={"v": V, "w": np.array(1.0)})
-    assert {row: error.code for row, error in found.errors.items()} == {0: "E0301"}
-
-
-def test_float32_may_be_met_where_numpy_is_silent_already() -> None:
-    """A sweep silences NumPy, and may have met no float32."""
-    x = bind(np.float32(1.5), "x")
-    single.KIND.clear()
-    STATE.be_lenient()
-    try:
-        assert ROWS["multiply"](x, x).value == 2.25
-    finally:
-        STATE.lenient.__exit__(None, None, None)
-        STATE.lenient = None

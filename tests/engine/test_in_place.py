@@ -13,16 +13,10 @@ from adiff.engine.eager import targets
 CASES = {
     "one variable": ("y = zeros(3)\ny[0] = 5.0\ny[1] = 1.0\nsum(y)", 6.0),
     "an alias keeps the old value": ("y = zeros(3)\nz = y\ny[0] = 5.0\ny[1] = 1.0\n[sum(y), sum(z)]", [6.0, 0.0]),
-    "a list keeps the old value": (
-        "y = zeros(3)\nl = [y]\ny[0] = 5.0\ny[1] = 1.0\nl.append(y)\ny[2] = 7.0\n[sum(y), sum(l[0]), sum(l[1])]",
-        [13.0, 0.0, 6.0],
-    ),
-    "a caller keeps its own": (
-        "def f(v):\n    v[0] = 9.0\n    v[1] = 2.0\n    return sum(v)\ny = zeros(3)\ny[1] = 1.0\na = f(y)\n[a, sum(y)]",
-        [11.0, 1.0],
-    ),
+    "a list keeps the old value": ("y = zeros(3)\nl = [y]\ny[0] = 5.0\ny[1] = 1.0\nl.append(y)\ny[2] = 7.0\n[sum(y), sum(l[0]), sum(l[1])]", [13.0, 0.0, 6.0]),
+    "a caller keeps its own": ("def f(v):\n    v[0] = 9.0\n    v[1] = 2.0\n    return sum(v)\ny = zeros(3)\ny[1] = 1.0\na = f(y)\n[a, sum(y)]", [11.0, 1.0]),
     "a closure sees the update": ("y = zeros(2)\ng = lambda: sum(y)\ny[0] = 3.0\ny[1] = 4.0\ng()", 7.0),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "wanted"), CASES.values(), ids=CASES)
@@ -34,14 +28,6 @@ def test_an_array_of_the_caller_is_never_written() -> None:
     mine = np.arange(3.0)
     assert adiff.program("y[0] = 5.0\ny[1] = 7.0\nsum(y)").value({"y": mine}, engine="tape") == 14.0
     assert mine.tolist() == [0.0, 1.0, 2.0]
-
-
-def test_writes_on_a_tape_keep_what_it_recorded() -> None:
-    program = adiff.program("y = x*ones(3)\ns = sum(y*y)\ny[0] = 2.0\ny[1] = x**3\ns + sum(y*y)")
-    # 3 x^2, then 4 + x^6 + x^2
-    value, gradient = program.value_and_gradient({"x": 2.0}, engine="tape")
-    assert value == pytest.approx(12 + 4 + 64 + 4)
-    assert gradient["x"] == pytest.approx(6 * 2 + 6 * 32 + 2 * 2)
 
 
 @pytest.mark.parametrize(
@@ -75,26 +61,12 @@ def test_a_loop_of_writes_is_linear(command: str, options: dict[str, Any], monke
 
 
 STATEMENTS = (
-    "y[{i}] = sin(x*{k}) * y[{j}]",
-    "y[{i}] += z*x + y[{j}]",
-    "y[{i}] = {k}",
-    "y[{i}] = y[{j}]",
-    "u = y",
-    "u[{i}] = z*y[{j}]",
-    "y = u",
-    "kept.append(y)",
-    "y = kept[-1]",
-    "s = s + sum(y*y)*0.01",
-    "s = s + y[{i}]*u[{j}]",
-    "s = s + sum(y[1:3])*x",
-    "g(y, {i})",
-    "y = h(y, {i})",
-    "s = s + f()",
-    "for a in y:\n    y[{i}] = a*z\n    s = s + a",
-    "for k in range(3):\n    y[k] = y[k - 1]*x + u[k]",
-    "y = y*x",
+    "y[{i}] = sin(x*{k}) * y[{j}]", "y[{i}] += z*x + y[{j}]", "y[{i}] = {k}", "y[{i}] = y[{j}]", "u = y",
+    "u[{i}] = z*y[{j}]", "y = u", "kept.append(y)", "y = kept[-1]", "s = s + sum(y*y)*0.01", "s = s + y[{i}]*u[{j}]",
+    "s = s + sum(y[1:3])*x", "g(y, {i})", "y = h(y, {i})", "s = s + f()",
+    "for a in y:\n    y[{i}] = a*z\n    s = s + a", "for k in range(3):\n    y[k] = y[k - 1]*x + u[k]", "y = y*x",
     "s = s + y[{i}] + f()",
-)
+)  # fmt: skip
 BEFORE = """y = x*ones(4)
 u = y
 kept = [y]

@@ -20,12 +20,8 @@ CASES: list[tuple[str, dict[str, Any], float]] = [
     ("sum(v**2) * x", {"v": np.ones(12), "x": 3.0}, 72.0),
     ("s = 0.0\nfor i in range(5):\n    s = s + x**i\ns", {"x": 2.0}, 2 + 6 * 2 + 12 * 4),
     # Rosenbrock's function in a chain: 2 + 1200 x[i]**2 - 400 x[i+1] for all but the last, 200 for all but the first.
-    (
-        "sum(100*(v[1:] - v[:-1]**2)**2 + (1 - v[:-1])**2)",
-        {"v": LONG},
-        float((2 + 1200 * LONG[:-1] ** 2 - 400 * LONG[1:]).sum() + 200 * (len(LONG) - 1)),
-    ),
-]
+    ("sum(100*(v[1:] - v[:-1]**2)**2 + (1 - v[:-1])**2)", {"v": LONG}, float((2 + 1200 * LONG[:-1] ** 2 - 400 * LONG[1:]).sum() + 200 * (len(LONG) - 1))),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("engine", ["tape", "kernel"])

@@ -62,18 +62,6 @@ def test_answers_are_those_of_an_evaluation(run: Any, name: str) -> None:
                 assert np.shape(g) == np.shape(h)
 
 
-def test_points_alike_do_not_pass_through_an_evaluation(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*arguments: Any, **options: Any) -> Any:
-        raise AssertionError("an evaluation as a whole")
-
-    run(POINTS["the same"])  # what was evaluated last may have been a singular point
-    monkeypatch.setattr(run.program, "evaluate", refuse)
-    for name in ("the same", "other numbers", "a strided array"):
-        assert run(POINTS[name]).engine == "kernel"
-    with pytest.raises(AssertionError):
-        run(POINTS["a list"])
-
-
 def test_what_was_asked_for_stays_in_force() -> None:
     """A fixed input is part of the kernel; errors are those of an evaluation."""
     program = adiff.program("y = 0.0\nfor v in x:\n    y += v**2 if square else v\ny")
@@ -82,26 +70,6 @@ def test_what_was_asked_for_stays_in_force() -> None:
     np.testing.assert_array_equal(run({"x": X, "square": False}).gradients["x"], np.ones(3))
     with pytest.raises(adiff.AdiffError, match="square"):
         run({"x": X})
-
-
-def test_arrays_of_integers_go_straight_to_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Indices are handed on as they are; those beyond the array are an error as in an evaluation."""
-    program = adiff.program("s = 0.0\nfor i in range(len(places)):\n    s += x[places[i]] ** 2\ns")
-    made = program.repeated("grad", {"x": X, "places": np.array([0, 2, -1])}, ["x"], engine="kernel")
-    monkeypatch.setattr(made, "in_full", lambda at: at)
-    for dtype in (np.int64, ">i8"):
-        found = made({"x": X, "places": np.array([1, 1, 2], dtype)})
-        assert found.value == 2 * 1.5**2 + 2.0**2
-        np.testing.assert_array_equal(found.gradients["x"], [0.0, -6.0, 4.0])
-    for other in (
-        [1, 1, 2],
-        np.array([1, 1, 3]),
-        np.array([1, 1, 2**60]),
-        np.array([1, 1, 2], np.int32),
-        np.array([1, 2]),
-    ):
-        point = {"x": X, "places": other}
-        assert made(point) is point
 
 
 def test_products_with_the_hessian() -> None:

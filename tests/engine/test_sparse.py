@@ -6,19 +6,13 @@ import numpy as np
 import pytest
 from adiff import AdiffError, program
 from adiff.engine import derivatives
-from adiff.engine.autodiff import drivers, sparse
-from adiff.engine.autodiff.colouring import greedy, recovered, star_colouring
-from adiff.engine.autodiff.sparsity import SymmetricPattern
-from adiff.engine.autodiff.tape import gradient
 
 VECTOR = np.linspace(-1.0, 1.3, 24)
 CHAIN = "sum(100*(x[1:] - x[:-1]**2)**2 + (1 - x[:-1])**2)"
 # Program, point, entries on and above the diagonal, products: what theory says, where it says it.
 CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
     "chain": (CHAIN, {"x": VECTOR}, 47, 3),
-    "chain in a loop": (
-        "s = 0.0\nfor i in range(len(x) - 1):\n    s += 100*(x[i+1] - x[i]**2)**2 + (1 - x[i])**2\ns", {"x": VECTOR}, 47, 3,
-    ),
+    "chain in a loop": ("s = 0.0\nfor i in range(len(x) - 1):\n    s += 100*(x[i+1] - x[i]**2)**2 + (1 - x[i])**2\ns", {"x": VECTOR}, 47, 3),
     "arrow": ("x[0]*sum(x[1:]**2) + sum(sin(x))", {"x": VECTOR}, 47, 2),
     "separable": ("sum(exp(x)) + prod(x[:1])", {"x": VECTOR}, 24, 1),
     "linear": ("sum(3*x) + x[2]", {"x": VECTOR}, 0, 0),
@@ -35,10 +29,7 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
     "softmax": ("M = reshape(x, (4, 6))\nsum(softmax(M, axis=1)*M)", {"x": VECTOR}, None, None),
     "element writes": ("w = x\nfor i in range(5):\n    w[i] = w[i+1]*2.0 + w[i]**2\nsum(w*w)", {"x": VECTOR}, None, None),
     "a recurrence": ("s = x[0]\nfor v in x[1:6]:\n    s = sin(s)*v\ns", {"x": VECTOR}, 20, None),
-    "parts without elements": (
-        "z = x*y\nfor k in range(3):\n    z[3:k] *= y\n    z[k + 1:] = z[:4 - k]*x[:4 - k]\nsum(z*z)",
-        {"x": VECTOR[:5], "y": 1.5}, None, None,
-    ),
+    "parts without elements": ("z = x*y\nfor k in range(3):\n    z[3:k] *= y\n    z[k + 1:] = z[:4 - k]*x[:4 - k]\nsum(z*z)", {"x": VECTOR[:5], "y": 1.5}, None, None),
     "a stencil again and again": (
         "u = x\nfor t in range(9):\n    w = u + 0\n    w[1:-1] = u[1:-1] - u[1:-1]*(u[2:] - u[:-2])*0.1\n    u = w\nsum(u**2)",
         {"x": VECTOR[:9]}, 45, 9,
@@ -73,15 +64,23 @@ def row_by_row(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_the_dense_hessian_is_reproduced(name: str, row_by_row: None) -> None:
+def test_the_dense_hessian_is_reproduced(name: str, row_by_row: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every entry as row by row, in a sparse matrix and in a dense one by a sweep for each colour."""
     text, at, entries, products = CASES[name]
     made = program(text)
     dense = made.evaluate("hessian", at, engine="tape")
     sparse = made.evaluate("hessian", at, sparse=True)
-    assert whole(sparse.hessian, at) == pytest.approx(whole(dense.hessian, at), rel=1e-12, abs=1e-13)
-    assert sparse.value == dense.value
-    for source, g in dense.gradients.items():
-        assert np.array_equal(sparse.gradients[source], g), source
+    monkeypatch.setattr(derivatives, "SOME", 1)
+    coloured = made.evaluate("hessian", at, engine="tape")
+    for found in (sparse, coloured):
+        assert whole(found.hessian, at) == pytest.approx(whole(dense.hessian, at), rel=1e-12, abs=1e-13)
+        assert found.value == dense.value
+        for source, g in dense.gradients.items():
+            assert np.array_equal(found.gradients[source], g), source
+    for source, line in dense.hessian.items():
+        for column, block in line.items():
+            assert coloured.hessian[source][column].__class__ is block.__class__
+            assert np.shape(coloured.hessian[source][column]) == np.shape(block)
     words = sparse.mode.split()
     if entries is not None:
         assert int(words[4]) == entries, sparse.mode
@@ -96,50 +95,6 @@ def test_a_dense_hessian_that_is_too_large_is_refused_with_what_is_there_instead
         assert caught.value.code == "E0602"
         assert "sparse" in (caught.value.hint or "")
         assert "hvp" in (caught.value.hint or "")
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_dense_hessians_take_few_sweeps(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every entry as row by row; where the pattern allows it, a sweep for each colour."""
-    text, at, _, products = CASES[name]
-    made = program(text)
-    monkeypatch.setattr(derivatives, "SOME", 10**9)
-    expected = made.evaluate("hessian", at, engine="tape")
-    sweeps = 0
-
-    def counted(*arguments: Any, **keywords: Any) -> Any:
-        nonlocal sweeps
-        sweeps += 1
-        return gradient(*arguments, **keywords)
-
-    for module in (sparse, drivers):
-        monkeypatch.setattr(module, "gradient", counted)
-    monkeypatch.setattr(derivatives, "SOME", 1)
-    found = made.evaluate("hessian", at, engine="tape")
-    assert whole(found.hessian, at) == pytest.approx(whole(expected.hessian, at), rel=1e-12, abs=1e-13)
-    assert found.value == expected.value
-    for source, g in expected.gradients.items():
-        assert np.array_equal(found.gradients[source], g), source
-        for column in expected.hessian[source]:
-            a, b = found.hessian[source][column], expected.hessian[source][column]
-            assert np.shape(a) == np.shape(b)
-            assert a.__class__ is b.__class__
-    size = sum(int(np.size(x)) for x in at.values())
-    if products is not None and any(np.shape(x) for x in at.values()):
-        assert sweeps == 1 + (products if 2 * products <= size else size)
-
-
-def test_ways_to_the_same_inputs_are_counted_once() -> None:
-    """A stencil brings each input by ever more ways: an element's set grows by two inputs a step, not threefold."""
-    from adiff.engine.autodiff.sparsity import FEW_COLUMNS, distinct
-
-    columns = [np.arange(1, 31)]
-    for step in range(1, 12):
-        columns = distinct([np.roll(c, k) for c in columns for k in (-1, 0, 1)])
-        assert len(columns) == 2 * step + 1 or len(columns) <= FEW_COLUMNS
-        sets = [set(numbers) - {0} for numbers in zip(*columns)]
-        expected = [{(k + j) % 30 + 1 for j in range(-step, step + 1)} for k in range(30)]
-        assert sets == expected
 
 
 def test_an_input_that_does_not_reach_the_result_has_no_blocks() -> None:
@@ -172,24 +127,6 @@ def test_the_pattern_of_a_long_chain_is_tridiagonal() -> None:
     x = np.linspace(-1.2, 1.0, n)
     inner = block.values[(block.indices[:, 0] == 5) & (block.indices[:, 1] == 5)][0]
     assert inner == pytest.approx(1200 * x[5] ** 2 - 400 * x[6] + 2 + 200, rel=1e-13)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_colourings_recover_random_patterns(seed: int) -> None:
-    generator = np.random.default_rng(seed)
-    n = 40
-    full = np.triu(generator.random((n, n)) < 0.08) | np.eye(n, dtype=bool)
-    rows, columns = np.nonzero(full)
-    values = generator.normal(size=rows.size)
-    matrix = np.zeros((n, n))
-    matrix[rows, columns] = matrix[columns, rows] = values
-    pattern = SymmetricPattern(n, rows, columns)
-    for colours in (star_colouring(pattern), greedy(pattern)):
-        seeds = (colours == np.arange(colours.max() + 1)[:, None]).astype(float)
-        found = recovered(pattern, colours, seeds @ matrix)
-        assert np.stack((pattern.rows, pattern.columns), 1).tolist() == np.argwhere(full | full.T).tolist()
-        assert np.array_equal(found, matrix[pattern.rows, pattern.columns])
-        assert colours.max() < n - 1  # fewer products than columns
 
 
 def test_what_is_not_sparse_is_refused() -> None:

@@ -5,7 +5,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import mpmath as mp
 import pytest
 from adiff import AdiffError, program
 from hypothesis import given, settings
@@ -171,27 +170,6 @@ def test_feynman(case: dict[str, Any]) -> None:
                 expected = expected[names.index(name)]
             found = program(d.text()).value(at)
             assert abs(found - expected) <= 1e-10 * max(abs(expected), 1e-3 * size), (d, found, expected)
-
-
-NESTED = {
-    "sin(exp(cos(x)))": lambda x: mp.sin(mp.exp(mp.cos(x))),
-    "exp(-x**2)*log(1 + x)": lambda x: mp.exp(-(x**2)) * mp.log(1 + x),
-    "1/(1 + exp(-x*sin(x)))": lambda x: 1 / (1 + mp.exp(-x * mp.sin(x))),
-    "sqrt(1 + tanh(x)**2)": lambda x: mp.sqrt(1 + mp.tanh(x) ** 2),
-    "x**x/(1 + x**2)": lambda x: x**x / (1 + x**2),
-    "arctan(log(x)/x)": lambda x: mp.atan(mp.log(x) / x),
-    "erf(x**1.5)": lambda x: mp.erf(x ** mp.mpf("1.5")),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", NESTED)
-def test_nested_to_order_four(text: str) -> None:
-    with mp.workdps(50):
-        for order in range(5):
-            (found,) = program(text).derive(order=order)
-            for x in (0.75, 1.625):
-                expected = float(mp.diff(NESTED[text], mp.mpf(x), order))
-                assert program(found.text()).value({"x": x}) == pytest.approx(expected, rel=1e-10, abs=1e-10)
 
 
 LEAF = st.sampled_from(["x", "y", "x", "y", "2", "0.5", "1/3", "pi"])

@@ -59,14 +59,11 @@ OTHERS = [
     ("tf.keras.regularizers.l1_l2(0.1, 0.2)(z)", 0.1 * abs(Z).sum() + 0.2 * (Z**2).sum()),
     ("tf.keras.constraints.NonNeg()(z)", np.maximum(Z, 0)),
     ("tf.keras.constraints.UnitNorm()(z)", Z / (1e-7 + np.linalg.norm(Z, axis=0))),
-    ("tf.keras.constraints.MaxNorm(1.0)(z)",
-     Z * np.minimum(np.linalg.norm(Z, axis=0), 1) / (1e-7 + np.linalg.norm(Z, axis=0))),
-    ("tf.keras.activations.get('gelu')(z, approximate=True)",
-     Z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (Z + 0.044715 * Z**3)))),
+    ("tf.keras.constraints.MaxNorm(1.0)(z)", Z * np.minimum(np.linalg.norm(Z, axis=0), 1) / (1e-7 + np.linalg.norm(Z, axis=0))),
+    ("tf.keras.activations.get('gelu')(z, approximate=True)", Z / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (Z + 0.044715 * Z**3)))),
     ("tf.keras.utils.to_categorical([0, 2])", T),
     ("tf.clip_by_global_norm([tf.constant([3.0]), tf.constant([4.0])], 1.0)[0][1]", [0.8]),
-    ("tf.keras.initializers.Orthogonal(seed=1)((3, 3)) @ tf.transpose(tf.keras.initializers.Orthogonal(seed=1)((3, 3)))",
-     np.eye(3)),
+    ("tf.keras.initializers.Orthogonal(seed=1)((3, 3)) @ tf.transpose(tf.keras.initializers.Orthogonal(seed=1)((3, 3)))", np.eye(3)),
 ]  # fmt: skip
 
 

@@ -137,12 +137,9 @@ WRONG = [
     (NETWORK + "model.fit(tf.ones((1, 2)), tf.ones((1, 1)))", "has not been compiled"),
     ("tf.keras.layers.Dense(2, activation='rellu')", "there is no activation 'rellu'"),
     ("tf.keras.optimizers.Adam().apply_gradients([(None, tf.Variable(1.0))])", "no gradients were given"),
-    (
-        "class L(tf.keras.layers.Layer):\n    def __init__(self):\n        pass\nL()(1.0)",
-        "call super().__init__() first",
-    ),
+    ("class L(tf.keras.layers.Layer):\n    def __init__(self):\n        pass\nL()(1.0)", "call super().__init__() first"),
     ("tf.keras.layers.Dropout(2)", "from 0 to 1"),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "words"), WRONG, ids=[words for _, words in WRONG])
@@ -212,16 +209,13 @@ def test_a_train_step_of_the_program_gets_what_was_given() -> None:
 # Layers on fixed inputs; the expected values by hand.
 LAYERS = [
     ("Conv2DTranspose(1, 2, strides=2, kernel_initializer='ones')(tf.ones((1, 1, 2, 1)))[0, :, :, 0]", [[1] * 4] * 2),
-    (
-        "Conv2DTranspose(1, 3, padding='same', kernel_initializer='ones')(tf.ones((1, 2, 2, 1)))[0, :, :, 0]",
-        [[4, 4]] * 2,
-    ),
+    ("Conv2DTranspose(1, 3, padding='same', kernel_initializer='ones')(tf.ones((1, 2, 2, 1)))[0, :, :, 0]", [[4, 4]] * 2),
     ("Conv2DTranspose(1, 2, kernel_initializer='ones')(tf.ones((1, 1, 2, 1)))[0, :, :, 0]", [[1, 2, 1]] * 2),
     ("UpSampling2D(2)(tf.reshape(tf.constant([1.0, 2.0]), (1, 1, 2, 1)))[0, :, :, 0]", [[1, 1, 2, 2]] * 2),
     ("Dot(axes=1)([tf.constant([[1.0, 2.0]]), tf.constant([[3.0, 4.0]])])", [[11]]),
     ("PReLU(alpha_initializer='ones')(tf.constant([[-2.0, 3.0]]))", [[2 * -1, 3]]),
     ("Permute((2, 1))(tf.constant([[[1.0, 2.0]]]))", [[[1], [2]]]),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "expected"), LAYERS, ids=[text.partition("(")[0] for text, _ in LAYERS])
