@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 from adiff.engine.core.dtypes import COMPLEX128, FLOAT32, FLOAT64
-from adiff.engine.core.state import STATE
 from adiff.parser.errors import AdiffError
-from derivatives import call, directional, grad, hessian, jvp, notices, numeric, plain, tensor, value, weighted
+from derivatives import call, directional, grad, hessian, jvp, notices, numeric, plain, tensor, value
 
 RNG = np.random.default_rng(17)
 A = RNG.normal(size=(4, 4)) + 2 * np.eye(4)
@@ -55,46 +54,13 @@ def entries(f: Callable[..., Any], point: Any) -> Callable[..., Any]:
 # --- products -------------------------------------------------------------------------------------------------------
 
 EINSUMS = [
-    ("ij,jk->ik", (A, B)),
-    ("ij,jk", (A, B)),
-    ("ii", (A,)),
-    ("ii->i", (A,)),
-    ("ij->", (A,)),
-    ("ij->ji", (B,)),
-    ("ij,ij->", (A, S)),
-    ("i,j->ij", (V, V)),
-    ("ij,kj->ik", (A, S)),
-    ("bij,bjk->bik", (BATCH, BATCH)),
-    ("...ij,...j->...i", (BATCH, V[:3])),
-    ("...ij,jk", (BATCH, BATCH[0])),
-    ("i...->...", (BATCH,)),
-    ("ij,jk,kl->il", (A, S, B)),
-    ("ij,jk,ik->", (A, S, A)),
-    ("iij->j", (BATCH[:, :2],)),
-    ("ij,kl->jl", (A, B)),
-    ("ab,cd,ef->", (A, B, T)),
-    ("i,i,i->i", (V, V, V)),
-    ("ij,ik->j", (A, V[:, None])),
-    ("ij,jk->ik", (A, V[None, :])),
-    ("ij,...->...", (A, BATCH)),
+    ("ij,jk->ik", (A, B)), ("ij,jk", (A, B)), ("ii", (A,)), ("ii->i", (A,)), ("ij->", (A,)), ("ij->ji", (B,)),
+    ("ij,ij->", (A, S)), ("i,j->ij", (V, V)), ("ij,kj->ik", (A, S)), ("bij,bjk->bik", (BATCH, BATCH)),
+    ("...ij,...j->...i", (BATCH, V[:3])), ("...ij,jk", (BATCH, BATCH[0])), ("i...->...", (BATCH,)),
+    ("ij,jk,kl->il", (A, S, B)), ("ij,jk,ik->", (A, S, A)), ("iij->j", (BATCH[:, :2],)), ("ij,kl->jl", (A, B)),
+    ("ab,cd,ef->", (A, B, T)), ("i,i,i->i", (V, V, V)), ("ij,ik->j", (A, V[:, None])), ("ij,...->...", (A, BATCH)),
     ("a...b,b->...a", (BATCH, V[:3])),
-]
-
-
-@pytest.mark.parametrize(("equation", "operands"), EINSUMS, ids=[f"{e}-{i}" for i, (e, _) in enumerate(EINSUMS)])
-def test_einsum(equation: str, operands: tuple[Any, ...]) -> None:
-    if equation == "ij,jk->ik" and operands[1].shape[0] == 1:
-        expected = np.einsum("ij,k->ik", operands[0], operands[1][0])  # a size of 1 is repeated
-    else:
-        expected = np.einsum(equation, *operands)
-    found = value("einsum", equation, *operands)
-    assert np.shape(found) == np.shape(expected)
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
-    weights = RNG.normal(size=np.shape(expected))
-    for k, operand in enumerate(operands):
-        f = weighted(lambda x, k=k: call("einsum", equation, *operands[:k], x, *operands[k + 1 :]), weights)
-        d = RNG.normal(size=operand.shape)
-        assert np.sum(grad(f, operand) * d) == pytest.approx(numeric(f, operand, d), rel=1e-9, abs=1e-9)
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -117,6 +83,8 @@ def test_einsum_errors(equation: Any, operands: tuple[Any, ...], code: str, word
 
 
 PRODUCTS: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
+    *(("einsum", (equation, *operands), {}, np.einsum(equation, *operands)) for equation, operands in EINSUMS),
+    ("einsum", ("ij,jk->ik", A, V[None, :]), {}, np.einsum("ij,k->ik", A, V)),  # a size of 1 is repeated
     ("matmul", (A, B), {}, A @ B),
     ("matmul", (BATCH, BATCH[0]), {}, BATCH @ BATCH[0]),
     ("matmul", (BATCH[:, None], BATCH), {}, BATCH[:, None] @ BATCH),
@@ -148,11 +116,14 @@ PRODUCTS: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("name", "inputs", "static", "expected"), PRODUCTS, ids=[f"{row[0]}-{i}" for i, row in enumerate(PRODUCTS)]
 )
 def test_products(name: str, inputs: tuple[Any, ...], static: dict[str, Any], expected: Any) -> None:
-    np.testing.assert_allclose(value(name, *inputs, **static), expected, rtol=1e-13, atol=1e-13)
+    assert np.shape(value(name, *inputs, **static)) == np.shape(expected)
+    np.testing.assert_allclose(value(name, *inputs, **static), expected, rtol=1e-12, atol=1e-12)
     listed = isinstance(inputs[0], list)
     operands = inputs[0] if listed else list(inputs)
     weights = RNG.normal(size=np.shape(expected))
     for k, operand in enumerate(operands):
+        if isinstance(operand, str):
+            continue
 
         def f(x: Any, k: int = k) -> Any:
             replaced = [*operands[:k], x, *operands[k + 1 :]]
@@ -162,52 +133,20 @@ def test_products(name: str, inputs: tuple[Any, ...], static: dict[str, Any], ex
         assert np.sum(grad(f, operand) * d) == pytest.approx(numeric(f, operand, d), rel=1e-9, abs=1e-9)
 
 
-# --- everything smooth, against differences -------------------------------------------------------------------------
+# --- what the samples of the rows leave out, against differences -------------------------------------------------------------------------
 
 SMOOTH: list[tuple[str, Callable[..., Any], Any]] = [
-    ("inv", lambda x: call("inv", x), A),
-    ("inv batch", lambda x: call("inv", x), BATCH),
     ("det 1", lambda x: call("det", x), A[:1, :1]),
-    ("det 2", lambda x: call("det", x), A[:2, :2]),
-    ("det 3", lambda x: call("det", x), A[:3, :3]),
-    ("det 4", lambda x: call("det", x), A),
-    ("det batch", lambda x: call("det", x), BATCH),
-    ("slogdet", lambda x: call("slogdet", x)[1], A),
-    ("logdet", lambda x: call("logdet", x), S),
-    ("solve matrix", lambda x: call("solve", x, B), A),
-    ("solve vector", lambda x: call("solve", x, V), A),
-    ("solve right", lambda x: call("solve", A, x), B),
     ("solve batch of matrices, one vector", lambda x: call("solve", x, V[:3]), BATCH),
-    ("triangular lower", lambda x: call("triangular_solve", x, B), A),
     ("triangular upper adjoint", lambda x: call("triangular_solve", x, B, lower=False, adjoint=True), A),
-    ("triangular right", lambda x: call("triangular_solve", A, x), V),
-    ("cholesky", lambda x: call("cholesky", x), S),
-    ("cholesky_solve", lambda x: call("cholesky_solve", call("cholesky", x), B), S),
-    ("qr tall", lambda x: call("qr", x), T),
-    ("qr square", lambda x: call("qr", x), A),
     ("qr wide", lambda x: call("qr", x), T.T.copy()),
-    ("svd tall", lambda x: call("svd", x, full_matrices=False), T),
-    ("svd wide", lambda x: call("svd", x, full_matrices=False), T.T.copy()),
-    ("svd square", lambda x: call("svd", x), A),
-    ("tf svd", lambda x: call("tf.linalg.svd", x), T),
-    ("singular values", lambda x: call("svd", x, compute_uv=False), BATCH),
-    ("eigh", lambda x: call("eigh", x), S),
-    ("eigvalsh", lambda x: call("eigvalsh", x), S),
-    ("lstsq tall", lambda x: call("lstsq", x, RIGHT)[0], T),
     ("lstsq wide", lambda x: call("lstsq", x, RIGHT[:3])[0], T.T.copy()),
     ("tf lstsq ridge", lambda x: call("tf.linalg.lstsq", x, RIGHT, 0.7), T),
-    ("pinv", lambda x: call("pinv", x), T),
     ("pinv wide", lambda x: call("pinv", x), T.T.copy()),
-    ("expm", lambda x: call("expm", x), A),
-    ("logm", lambda x: call("logm", x), S),
-    ("sqrtm", lambda x: call("sqrtm", x), S),
     ("matrix_power", lambda x: call("matrix_power", x, 5), 0.5 * A),
     ("matrix_power negative", lambda x: call("matrix_power", x, -2), A),
     *((f"norm {p}", lambda x, p=p: call("norm", x, p), A) for p in ("fro", "nuc", 1, -1, 2, -2, math.inf, -math.inf)),
-    ("condition", lambda x: call("np.linalg.cond", x), A),
     ("condition 1", lambda x: call("np.linalg.cond", x, 1), A),
-    ("normalize", lambda x: call("normalize", x, axis=1)[0], T),
-    ("l2_normalize", lambda x: call("l2_normalize", x, axis=0), T),
 ]
 
 
@@ -247,20 +186,6 @@ def test_values(name: str, inputs: tuple[Any, ...], static: dict[str, Any], expe
     found = value(name, *inputs, **static)
     for part, wanted in zip(found, expected) if isinstance(expected, list) else [(found, expected)]:
         np.testing.assert_allclose(part, wanted, rtol=1e-10, atol=1e-12)
-
-
-def test_lstsq_gives_what_numpy_gives() -> None:
-    x, residuals, rank, singular = value("lstsq", T, RIGHT)
-    wanted = np.linalg.lstsq(T, RIGHT, rcond=None)
-    for part, expected in zip((x, residuals, rank, singular), wanted):
-        np.testing.assert_allclose(part, expected, rtol=1e-10)
-    assert value("lstsq", T.T.copy(), V[:3])[1].shape == (0,)
-
-
-def test_large_triangular_systems_agree_with_small() -> None:
-    big = np.tril(RNG.normal(size=(70, 70))) / 10 + np.eye(70)
-    x = value("triangular_solve", big, np.ones(70))
-    np.testing.assert_allclose(big @ x, np.ones(70), rtol=1e-10)
 
 
 # --- determinants at singular matrices ------------------------------------------------------------------------------
@@ -311,43 +236,13 @@ def test_det_of_small_integers_is_exact() -> None:
     np.testing.assert_array_equal(grad(lambda x: call("det", x), np.ones((3, 3))), np.zeros((3, 3)))
 
 
-@pytest.mark.parametrize("n", [3, 4])
-def test_third_derivatives_of_det(n: int) -> None:
-    """det(A + t D) is a polynomial in t: its third derivative at 0 is six times a coefficient."""
-    a, d = A[:n, :n], np.random.default_rng(5).normal(size=(n, n))
-    with mp.workdps(40):
-        t = [mp.mpf(k) for k in range(n + 1)]
-        values = [mp.det(mp.matrix((a).tolist()) + mp.matrix(d.tolist()) * k) for k in t]
-        coefficients = mp.lu_solve(mp.matrix([[k**p for p in range(n + 1)] for k in t]), mp.matrix(values))
-        expected = float(6 * coefficients[3])
-    assert directional(lambda x: call("det", x), a, [d, d, d]) == pytest.approx(expected, rel=1e-11)
-    nearly = a.copy()
-    nearly[0] = nearly[1] + 1e-3 * nearly[0]
-    with mp.workdps(40):
-        values = [mp.det(mp.matrix(nearly.tolist()) + mp.matrix(d.tolist()) * k) for k in t]
-        expected = float(6 * mp.lu_solve(mp.matrix([[k**p for p in range(n + 1)] for k in t]), mp.matrix(values))[3])
-    assert directional(lambda x: call("det", x), nearly, [d, d, d]) == pytest.approx(expected, rel=1e-6)
-
-
 def test_det_that_overflows_on_the_way() -> None:
     a = np.array([[1e200, 1e200], [1e-200, 2e-200]])
     assert value("det", a) == pytest.approx(1.0, rel=1e-14)
     np.testing.assert_allclose(grad(lambda x: call("det", x), a), [[2e-200, -1e-200], [-1e200, 1e200]], rtol=1e-14)
 
 
-def test_slogdet_of_tiny_pivots() -> None:
-    g = grad(lambda x: call("slogdet", x)[1], np.diag([1e-200, 1e-200]))
-    np.testing.assert_allclose(g, np.diag([1e200, 1e200]), rtol=1e-14)
-    sign, log = value("slogdet", np.diag([1e-200, -1e-200]))
-    assert (sign, log) == (-1.0, pytest.approx(2 * math.log(1e-200)))
-
-
 # --- nearly singular ------------------------------------------------------------------------------------------------
-
-
-def test_gradient_of_an_inverse_near_singularity() -> None:
-    a = np.array([[1.0, 1.0], [1.0, 1.0 + 2.0**-40]])
-    np.testing.assert_allclose(grad(lambda x: call("sum", call("inv", x)), a), [[-1, 0], [0, 0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 6])
@@ -380,13 +275,6 @@ def test_singular_matrices_are_errors_in_words() -> None:
 
 
 # --- Hermitian gradients --------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["cholesky", "eigvalsh"])
-def test_gradients_of_symmetric_functions_are_symmetric(name: str) -> None:
-    weights = RNG.normal(size=np.shape(value(name, S)))
-    g = grad(weighted(lambda x: call(name, x), weights), S)
-    np.testing.assert_allclose(g, g.T, rtol=1e-12)
 
 
 def test_cholesky_against_many_digits() -> None:
@@ -553,18 +441,7 @@ def test_complex_derivatives(name: str) -> None:
     assert notices() == []
 
 
-def test_phases_are_reported() -> None:
-    grad(lambda z: call("real", call("sum", call("eigh", z)[1] * tensor(Z))), H)
-    assert any("defined up to a phase" in notice for notice in notices())
-
-
 # --- dtypes and words -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "expm", "pinv", "norm", "logm", "sqrtm"])
-def test_single_precision_stays(name: str) -> None:
-    assert call(name, tensor(S, FLOAT32)).dtype is FLOAT32
-    assert grad(lambda x: call("sum", call(name, x)), S, dtype=FLOAT32).dtype == np.float32
 
 
 def test_strong_dtypes_do_not_mix() -> None:
@@ -599,11 +476,12 @@ def test_errors_in_words(name: str, inputs: tuple[Any, ...], code: str, words: s
     assert words in caught.value.message
 
 
-def test_a_constant_factor_costs_nothing_in_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the wanted cotangent of a product is computed."""
-    row_calls = []
-    original = np.matmul
-    monkeypatch.setattr(np, "matmul", lambda *args, **kw: row_calls.append(1) or original(*args, **kw))
-    grad(lambda x: call("sum", call("matmul", A, x)), B)
-    assert len(row_calls) == 2
-    STATE.reset()
+def test_phases_are_reported() -> None:
+    grad(lambda z: call("real", call("sum", call("eigh", z)[1] * tensor(Z))), H)
+    assert any("defined up to a phase" in notice for notice in notices())
+
+
+@pytest.mark.parametrize("name", ["inv", "det", "cholesky", "expm", "pinv", "norm", "logm", "sqrtm"])
+def test_single_precision_stays(name: str) -> None:
+    assert call(name, tensor(S, FLOAT32)).dtype is FLOAT32
+    assert grad(lambda x: call("sum", call(name, x)), S, dtype=FLOAT32).dtype == np.float32

@@ -8,27 +8,8 @@ import pytest
 from adiff.engine.ops.special_quotients import SCALARS, on_arrays
 
 POINTS = [
-    0.0,
-    1e-300,
-    1e-8,
-    1e-3,
-    0.1,
-    0.3,
-    0.49,
-    0.51,
-    0.9,
-    0.999,
-    1.01,
-    1.9,
-    2.1,
-    2.9,
-    3.9,
-    4.1,
-    6.1,
-    8.1,
-    20.0,
-    100.0,
-]
+    0.0, 1e-300, 1e-8, 1e-3, 0.1, 0.3, 0.49, 0.51, 0.9, 0.999, 1.01, 1.9, 2.1, 2.9, 3.9, 4.1, 6.1, 8.1, 20.0, 100.0,
+]  # fmt: skip
 # For each: the function under the integral over t from 0 to 1 that its n-th derivative is.
 INTEGRANDS: dict[str, Any] = {
     "sin": lambda x, n: lambda t: t**n * (mp.cos(x * t), -mp.sin(x * t), -mp.cos(x * t), mp.sin(x * t))[n % 4],

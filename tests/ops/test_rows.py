@@ -15,7 +15,6 @@ from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import Operation, Singular
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
-from adiff.engine.ops.arithmetic import both
 from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.parser.errors import AdiffError
 from harness import (
@@ -309,13 +308,6 @@ def test_complex_derivatives(row: Operation) -> None:
     assert math.isclose(inner(pulled, t), inner(g, pushed), rel_tol=1e-12, abs_tol=1e-12)
 
 
-@elementwise(takes_complex)
-def test_complex_values_extend_the_real_ones(row: Operation) -> None:
-    for point in scalar_points(row, 2):
-        on_line = plain(row.call([Tensor(np.array([x + 0j]), COMPLEX128) for x in point], {}))[0]
-        assert np.isclose(on_line, plain(row.call(list(point), {})), rtol=1e-12, atol=1e-14)
-
-
 # --- singular points ------------------------------------------------------------------------------------------------
 
 CANDIDATES = (0.0, 1.0, -1.0, 2.0, 0.5, -0.5, 3.0, -3.0, 4.0, 6.0, math.inf, -math.inf)
@@ -386,55 +378,3 @@ def test_zero_cotangent_stays_zero(row: Operation) -> None:
 
 # The table of design/semantics.md: row, point, and the partials of each policy.
 NAN, INF = math.nan, math.inf
-TIE: dict[str, tuple[float, ...]] = {**dict.fromkeys(POLICIES, (0.5, 0.5)), "tensorflow": (1.0, 0.0)}
-CHOICES: list[tuple[str, tuple[Any, ...], dict[str, tuple[float, ...]]]] = [
-    ("abs", (0.0,), {"adiff": (0.0,), "tensorflow": (0.0,), "jax": (1.0,), "torch": (0.0,)}),
-    ("relu", (0.0,), dict.fromkeys(POLICIES, (0.0,))),
-    ("maximum", (1.0, 1.0), TIE),
-    ("minimum", (1.0, 1.0), TIE),
-    ("clip_between", (1.0, 0.0, 1.0), {"adiff": (0.0,), "tensorflow": (1.0,), "jax": (0.5,), "torch": (0.0,)}),
-    ("floor", (2.0,), dict.fromkeys(POLICIES, (0.0,))),
-    ("ceil", (2.0,), dict.fromkeys(POLICIES, (0.0,))),
-    ("trunc", (2.0,), dict.fromkeys(POLICIES, (0.0,))),
-    ("signum", (0.0,), dict.fromkeys(POLICIES, (0.0,))),
-    ("sqrt", (0.0,), dict.fromkeys(POLICIES, (INF,))),
-    ("reciprocal", (0.0,), dict.fromkeys(POLICIES, (-INF,))),
-    ("log", (0.0,), dict.fromkeys(POLICIES, (INF,))),
-    ("log", (-1.0,), {"adiff": (NAN,), "tensorflow": (-1.0,), "jax": (-1.0,), "torch": (-1.0,)}),
-    ("power", (0.0, 0), {"adiff": (0.0,), "tensorflow": (NAN,), "jax": (0.0,), "torch": (0.0,)}),
-    ("power", (0.0, 2.0), dict.fromkeys(POLICIES, (0.0, 0.0))),
-    ("power", (0.0, 0.0), {"adiff": (0.0, -INF), "tensorflow": (NAN, 0.0), "jax": (NAN, 0.0), "torch": (0.0, 0.0)}),
-    ("power", (-2.0, 3.0), {"adiff": (12.0, NAN), "tensorflow": (12.0, 0.0), "jax": (12.0, NAN), "torch": (12.0, NAN)}),
-    ("hypot", (0.0, 0.0), {"adiff": (0.0, 0.0), "tensorflow": (NAN, NAN), "jax": (0.5, 0.5), "torch": (NAN, NAN)}),
-    ("arctan2", (0.0, 0.0), {"adiff": (0.0, 0.0), "tensorflow": (NAN, NAN), "jax": (NAN, NAN), "torch": (0.0, 0.0)}),
-    ("xlogy", (0.0, 0.0), {"adiff": (-INF, 0.0), "tensorflow": (0.0, 0.0), "jax": (-INF, NAN), "torch": (0.0, NAN)}),
-    ("mod", (4.0, 2.0), dict.fromkeys(POLICIES, (1.0, -2.0))),
-]
-
-
-@pytest.mark.parametrize(("name", "point", "choices"), CHOICES, ids=lambda part: str(part)[:20])
-def test_documented_choices(name: str, point: tuple[Any, ...], choices: dict[str, tuple[float, ...]]) -> None:
-    for policy, expected in choices.items():
-        for index, number in enumerate(expected):
-            fresh()
-            STATE.kinks = policy
-            inputs = [Tensor(x, FLOAT64) if x.__class__ is float else x for x in point]
-            found = plain(reverse(ROWS[name], inputs, index, {}))
-            assert found == number or (found != found and number != number), (policy, index)
-            # The power at 0**2 by its base and at (-2)**3 by its base are regular; everything else is noticed.
-            assert STATE.notices or number in (0.0, 12.0)
-
-
-def test_sinc_is_regular_at_zero() -> None:
-    assert nested_derivative(ROWS["sinc"], [0.0], [0]) == 0.0
-    assert math.isclose(nested_derivative(ROWS["sinc"], [0.0], [0, 0]), -(math.pi**2) / 3, rel_tol=1e-15)
-    assert not STATE.notices
-
-
-@pytest.mark.parametrize("one", [np.array([True, False]), np.array(True), True, False])
-@pytest.mark.parametrize("other", [np.array([[True], [False]]), True, False])
-def test_masks_meet_truth_values(one: Any, other: Any) -> None:
-    for a, b in ((one, other), (other, one)):
-        found, wanted = both(a, b), np.logical_and(a, b)
-        assert np.shape(found) == np.shape(wanted)
-        assert np.array_equal(found, wanted)

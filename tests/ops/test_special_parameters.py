@@ -15,7 +15,6 @@ from adiff.engine.ops.special_parameters import (
     betainc_derivative,
     erfcx_derivative,
     gammainc_derivative,
-    scaled_bessel_derivative,
 )
 from adiff.engine.ops.special_values import polygamma, polygamma_difference, zeta, zeta_derivative
 
@@ -69,15 +68,9 @@ def test_polygamma_below_zero() -> None:
 
 
 BELOW_ZERO = [
-    (2.5, -1.5),
-    (-2.3, -1.5),
-    (-0.7, 0.2),
-    (-80.5, -75.3),
-    (-150.2, 155.4),
-    (3.0, -20.7),
-    (-1e-8, 2.0),
+    (2.5, -1.5), (-2.3, -1.5), (-0.7, 0.2), (-80.5, -75.3), (-150.2, 155.4), (3.0, -20.7), (-1e-8, 2.0),
     (-100.3, 100.9),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("point", BELOW_ZERO)
@@ -190,14 +183,6 @@ def test_incomplete_beta_of_a_small_parameter(order: int) -> None:
                     compiled_beta(*point, *orders),
                 )
                 assert close(incomplete_beta, point, (*orders, 0), 2e-12, *found)
-
-
-@pytest.mark.parametrize("n", [0, 1])
-def test_scaled_bessel_functions(n: int) -> None:
-    for x, order in itertools.product((0.3, 5.0, 80.0), (1, 2)):
-        value = scaled_bessel_derivative(x, n, order)
-        assert close(lambda t: mpmath.exp(-t) * mpmath.besseli(n, t), (x,), (order,), 1e-14, value)
-        assert scaled_bessel_derivative(-x, n, order) == (-1.0) ** (n + order) * value
 
 
 SIGNS = [

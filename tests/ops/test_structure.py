@@ -4,25 +4,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from adiff.engine.autodiff.tape import Tape, gradient
 from adiff.engine.core.dtypes import FLOAT32, FLOAT64
-from adiff.engine.core.state import RECORDERS
 from adiff.parser.errors import AdiffError
 from derivatives import call, grad, hessian, jvp, tensor, value
 
 X = np.array([[0.3, -1.2, 0.8, 2.0], [1.1, 0.4, -0.6, 0.9], [0.2, 1.7, -1.5, 0.5]])
 INDICES: list[Any] = [
-    1,
-    -1,
-    (slice(None), 2),
-    (slice(2, None, -1), slice(1, None, 2)),
-    (Ellipsis, None, 0),
-    np.array([2, 0, 2]),
-    (np.array([0, 2, 0]), np.array([1, 1, 1])),
-    (slice(None), np.array([[3, 3], [0, 1]])),
-    X > 0.5,
+    1, -1, (slice(None), 2), (slice(2, None, -1), slice(1, None, 2)), (Ellipsis, None, 0), np.array([2, 0, 2]),
+    (np.array([0, 2, 0]), np.array([1, 1, 1])), (slice(None), np.array([[3, 3], [0, 1]])), X > 0.5,
     (np.array([True, False, True]), slice(1, 3)),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("index", INDICES, ids=str)
@@ -47,20 +38,12 @@ def test_writing(index: Any) -> None:
         np.testing.assert_array_equal(y, expected)
     weights = rng.normal(size=X.shape)
 
-    def f(x: Any, v: Any) -> Any:
-        return call("sum", call("index_update", x, v, index=index) * tensor(weights))
-
-    to_x, to_value = grad(f, X, v)
-    # The function is linear: its differences are its derivative.
-    for k in np.ndindex(*X.shape):
-        moved = X.copy()
-        moved[k] += 1.0
-        assert to_x[k] == pytest.approx(float(np.sum((value("index_update", moved, v, index=index) - y) * weights)))
-    for k in np.ndindex(*v.shape):
-        moved = v.copy()
-        moved[k] += 1.0
-        difference = float(np.sum((value("index_update", X, moved, index=index) - y) * weights))
-        assert to_value[k] == pytest.approx(difference, abs=1e-14)
+    to_x, to_value = grad(lambda x, v: call("sum", call("index_update", x, v, index=index) * tensor(weights)), X, v)
+    # What is overwritten has no influence; of several writers of one place the last has.
+    np.testing.assert_array_equal(to_x, np.where(np.isin(np.arange(X.size).reshape(X.shape), places), 0, weights))
+    last = {place: k for k, place in enumerate(np.ravel(places))}
+    wins = np.reshape([last[place] == k for k, place in enumerate(np.ravel(places))], np.shape(places))
+    np.testing.assert_array_equal(to_value, np.where(wins, weights[index], 0))
 
 
 def test_updates_of_a_transposed_array_are_kept() -> None:
@@ -84,13 +67,6 @@ def test_last_writer_wins_and_takes_the_gradient() -> None:
     np.testing.assert_array_equal(tangent, [0, 4, 0, 2])
 
 
-def test_last_writer_in_memory_order_does_not_matter() -> None:
-    # Fortran-ordered indices: NumPy may write in another order; the last in row-major order is ours.
-    index = np.asfortranarray(np.array([[0, 1], [1, 0]]))
-    written = np.array([[1.0, 2.0], [3.0, 4.0]])
-    np.testing.assert_array_equal(value("index_update", np.zeros(2), written, index=index), [4, 3])
-
-
 def test_duplicates_add_up() -> None:
     index = np.array([1, 3, 1])
     np.testing.assert_array_equal(value("index_add", np.ones(4), [5.0, 6.0, 7.0], index=index), [1, 13, 1, 7])
@@ -110,41 +86,6 @@ def test_values_broadcast_as_in_numpy() -> None:
         np.testing.assert_array_equal(value("index_update", X, v, index=(slice(None), slice(None))), expected)
         g = grad(lambda v: call("sum", call("index_update", X, v, index=slice(None))), v)
         np.testing.assert_array_equal(g, np.full(np.shape(v), 12 / np.size(v)))
-
-
-def test_one_element_reads_stay_cheap_in_the_sweep(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Reading every element of a vector one at a time costs the sweep one buffer, not one vector for each."""
-    made = 0
-
-    def counted(make: Any) -> Any:
-        def counting(*given: Any, **options: Any) -> Any:
-            nonlocal made
-            found = make(*given, **options)
-            made += found.size
-            return found
-
-        return counting
-
-    for maker in ("zeros", "zeros_like", "empty", "empty_like", "full", "full_like"):
-        monkeypatch.setattr(np, maker, counted(getattr(np, maker)))
-
-    def elements(name: str, n: int) -> int:
-        """How many elements the arrays have that the sweep makes."""
-        tape = Tape()
-        x = tensor(np.ones(n))
-        tape.watch(x)
-        RECORDERS.append(tape)
-        total: Any = 0.0
-        for i in range(2000):
-            total = total + (call("index", x, index=i) if name == "index" else call(name, x, i))
-        RECORDERS.remove(tape)
-        before = made
-        (g,) = gradient(tape, [total], [1.0], [[x]], True)
-        assert g.value[:2000].sum() == 2000
-        return made - before
-
-    for name in ("index", "gather"):
-        assert 50_000 <= elements(name, 50_000) < 5 * 50_000
 
 
 @pytest.mark.parametrize(
@@ -202,12 +143,3 @@ def test_dtypes_are_kept() -> None:
     assert call("stack", [x, x]).dtype is FLOAT32
     with pytest.raises(AdiffError, match="float32 and float64"):
         call("index_update", x, tensor(X[0], FLOAT64), index=0)
-
-
-def test_strings_move_too() -> None:
-    words = call("stack", ["b", "a", "c"])
-    assert call("index", words, index=1) == "a"
-    assert list(value("sort", words)) == ["a", "b", "c"]
-    assert list(value("gather", words, [2, 2])) == ["c", "c"]
-    assert list(value("concat", [words, words]))[3:] == ["b", "a", "c"]
-    assert list(value("index_update", words, "z", index=np.array([0, 2]))) == ["z", "a", "z"]
