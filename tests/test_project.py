@@ -1,7 +1,6 @@
 """The project's own promises: what is installed, what is imported, what the README says."""
 
 import ast
-import re
 import subprocess
 import sys
 import tomllib
@@ -64,14 +63,6 @@ def test_one_version() -> None:
 
     assert PROJECT["project"]["version"] == VERSION
     assert VERSION in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-
-
-def test_the_readme_sets_up_in_two_commands() -> None:
-    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.M | re.S)
-    assert len(blocks[0].strip().splitlines()) == 1
-    assert 'adiff grad "x**2" --at x=2' in blocks[0]
-    assert len(blocks[1].strip().splitlines()) == 1
-    assert "pytest" in blocks[1]
 
 
 def test_importing_adiff_loads_nothing() -> None:

@@ -4,15 +4,13 @@ import csv
 import io
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Completed = subprocess.CompletedProcess[str]
-COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
+from .conftest import COMMAND, Completed
 
 
 def records(text: str) -> list[dict[str, Any]]:
@@ -93,13 +91,6 @@ def test_fail_fast(adiff: Callable[..., Completed], folder: Path) -> None:
     assert done.stderr == "2 lines: 1 answered, 1 failed\n"
 
 
-def test_a_failed_check_fails_the_batch(adiff: Callable[..., Completed], folder: Path) -> None:
-    (folder / "wrong.adiff").write_text("@custom_gradient\ndef f(x):\n    return x**2, lambda g: 3*g\n\nf(x)\n")
-    done = adiff("batch", "-", stdin="check -f wrong.adiff --at x=2\n")
-    assert done.returncode == 1
-    assert records(done.stdout)[0]["check"]["ok"] is False
-
-
 def test_options_are_spelt_as_in_the_manual(adiff: Callable[..., Completed]) -> None:
     for key in ("maxsteps", "max_step"):
         done = adiff("batch", "-", stdin=json.dumps({"command": "value", "expr": "x", "at": {"x": 1}, key: 3}) + "\n")
@@ -110,48 +101,31 @@ def test_options_are_spelt_as_in_the_manual(adiff: Callable[..., Completed]) -> 
     assert [record["error"]["hint"] for record in records(done.stdout)] == ["did you mean 'expr'?"] * 2
 
 
-def test_a_null_in_a_list(adiff: Callable[..., Completed]) -> None:
-    done = adiff("batch", "-", stdin='{"command": "grad", "expr": "sum(x)", "at": {"x": [1, 2, null]}}\n')
-    assert "'x' holds None (null in JSON)" in records(done.stdout)[0]["error"]["message"]
+# A line as an object, a key of its record, and what that holds.
+LINES: list[tuple[dict[str, Any], str, Any]] = [
+    ({"command": "grad", "expr": "x*y", "at": {"x": 2, "y": [1, 2]}, "wrt": ["y"], "id": "a"}, "gradients", {"y": [2, 2]}),
+    ({"command": "grad", "expr": "x*y", "at": "x=2,y=3", "wrt": "x", "id": None}, "gradients", {"x": 3}),
+    ({"command": "value", "expr": "x+1", "at": {"x": "pi/pi"}, "max-steps": 100, "max_memory": "1G", "timeout": 5}, "value", 2),
+    ({"command": "value", "expr": "sum(A)", "at": {"A": "@matrix.npy"}, "dtype": "float64", "kinks": "jax"}, "value", 10),
+    ({"command": "jvp", "expr": "x*y", "at": {"x": 2, "y": 3}, "tangent": {"x": 1, "y": 10}}, "tangent", 23),
+    ({"command": "vjp", "expr": "v**2", "at": {"v": [1, 2]}, "cotangent": [1, 3]}, "cotangents", {"v": [2, 12]}),
+    ({"command": "hvp", "expr": "x**3", "at": {"x": 2}, "vector": {"x": 2}}, "product", {"x": 24}),
+    ({"command": "derivative", "expr": "x**3", "at": {"x": 2}, "order": 2}, "derivatives", [12, 12]),
+    ({"command": "jacobian", "expr": "v**2", "at": {"v": [1, 2]}, "mode": "reverse"}, "jacobian", {"v": [[2, 0], [0, 4]]}),
+    ({"command": "value", "file": "rosenbrock.adiff", "at": "@start.json"}, "value", 2504),
+    ({"command": "partition", "data": [10, 20, 30], "partitions": [0, 1, 0], "n": 2, "grad": True}, "partitions", [[10, 30], [20]]),
+    ({"command": "stitch", "indices": [[0, 2], [1]], "data": [[10, 30], [20]]}, "result", [10, 20, 30]),
+    ({"command": "eval", "expr": "1 + 1", "quiet": True, "json": True}, "value", 2),
+    ({"command": "value", "expr": "x", "at": {"x": "inf"}}, "value", "inf"),
+]  # fmt: skip
 
 
 def test_json_lines_take_every_option(adiff: Callable[..., Completed]) -> None:
-    lines = [
-        {"command": "grad", "expr": "x*y", "at": {"x": 2, "y": [1, 2]}, "wrt": ["y"], "id": "a"},
-        {"command": "grad", "expr": "x*y", "at": "x=2,y=3", "wrt": "x", "id": None},
-        {"command": "value", "expr": "x+1", "at": {"x": "pi/pi"}, "max-steps": 100, "max_memory": "1G", "timeout": 5},
-        {"command": "value", "expr": "sum(A)", "at": {"A": "@matrix.npy"}, "dtype": "float64", "kinks": "jax"},
-        {"command": "jvp", "expr": "x*y", "at": {"x": 2, "y": 3}, "tangent": {"x": 1, "y": 10}},
-        {"command": "vjp", "expr": "v**2", "at": {"v": [1, 2]}, "cotangent": [1, 3]},
-        {"command": "hvp", "expr": "x**3", "at": {"x": 2}, "vector": {"x": 2}},
-        {"command": "derivative", "expr": "x**3", "at": {"x": 2}, "order": 2},
-        {"command": "jacobian", "expr": "v**2", "at": {"v": [1, 2]}, "mode": "reverse"},
-        {"command": "value", "file": "rosenbrock.adiff", "at": "@start.json"},
-        {"command": "partition", "data": [10, 20, 30], "partitions": [0, 1, 0], "n": 2, "grad": True},
-        {"command": "stitch", "indices": [[0, 2], [1]], "data": [[10, 30], [20]]},
-        {"command": "eval", "expr": "1 + 1", "quiet": True, "json": True},
-        {"command": "value", "expr": "x", "at": {"x": "inf"}},
-    ]
-    done = adiff("batch", "-", stdin="".join(json.dumps(line) + "\n" for line in lines))
+    done = adiff("batch", "-", stdin="".join(json.dumps(line) + "\n" for line, _, _ in LINES))
     found = records(done.stdout)
     assert done.returncode == 0, [record.get("error") for record in found]
-    assert found[0]["id"] == "a"
-    assert found[1]["id"] is None
-    assert "id" not in found[2]
-    assert found[0]["gradients"] == {"y": [2, 2]}
-    assert found[1]["gradients"] == {"x": 3}
-    assert found[2]["value"] == 2
-    assert found[3]["value"] == 10
-    assert found[4]["tangent"] == 23
-    assert found[5]["cotangents"] == {"v": [2, 12]}
-    assert found[6]["product"] == {"x": 24}
-    assert found[7]["derivatives"] == [12, 12]
-    assert found[8]["jacobian"] == {"v": [[2, 0], [0, 4]]}
-    assert found[9]["value"] == 2504
-    assert found[10]["partitions"] == [[10, 30], [20]]
-    assert found[11]["result"] == [10, 20, 30]
-    assert found[12]["value"] == 2
-    assert found[13]["value"] == "inf"
+    assert [record[key] for record, (_, key, _) in zip(found, LINES)] == [expected for _, _, expected in LINES]
+    assert [record.get("id", "none") for record in found[:3]] == ["a", None, "none"]
 
 
 def test_options_of_the_batch_hold_for_its_lines(adiff: Callable[..., Completed]) -> None:
@@ -243,17 +217,6 @@ def test_a_line_over_the_rows_of_a_table(adiff: Callable[..., Completed], folder
     assert adiff("batch", "b.txt", "-q", "--jobs", "2", "--csv").stdout.splitlines()[1:5] == [
         "1,,grad,0.a,1,", "1,,grad,0.b,2,", "1,,grad,0.value,4.0,", "1,,grad,0.d_a,4.0,",
     ]  # fmt: skip
-
-
-def test_output_to_a_file(adiff: Callable[..., Completed], folder: Path) -> None:
-    done = adiff("batch", "lines.txt", "-o", "out.ndjson", "-q")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(records((folder / "out.ndjson").read_text())) == 4
-
-
-def test_an_empty_batch(adiff: Callable[..., Completed]) -> None:
-    done = adiff("batch", "-")
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "0 lines: 0 answered, 0 failed\n")
 
 
 def test_objects_that_ask_for_nothing(adiff: Callable[..., Completed]) -> None:

@@ -1,14 +1,13 @@
 """`--at` and its like: how the text divides, and what is refused."""
 
 import json
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from adiff.cli.bindings import split_at_commas
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
 
 
 @pytest.mark.parametrize(
@@ -58,28 +57,6 @@ def test_wrong_bindings(adiff: Callable[..., Completed], arguments: list[str], w
     assert words in done.stderr
 
 
-def test_a_binding_that_nothing_reads_is_noticed(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x**2", "--at", "x=2,y=1")
-    assert (done.returncode, done.stdout) == (0, "4.0\n")
-    assert "notice[" in done.stderr
-    assert "'y' is bound" in done.stderr
-
-
-def test_every_input_that_is_not_bound_is_named(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x*y*z", "--at", "y=1")
-    assert (done.returncode, done.stdout) == (2, "")
-    first = done.stderr.splitlines()[0]
-    assert "x" in first
-    assert "z" in first
-
-
-def test_a_wrong_right_side_points_into_the_binding(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x", "--at", "x=sine(2)")
-    assert (done.returncode, done.stdout) == (3, "")
-    assert "did you mean 'sin'" in done.stderr
-    assert "^" in done.stderr
-
-
 @pytest.mark.parametrize(
     ("binding", "value"),
     [
@@ -106,11 +83,6 @@ def test_a_point_file_binds_every_key_and_a_binding_overrides_it(
     assert document("value", "sum(v) * x", "--at", "@point.json", "--at", "x=3")["value"] == 10.5
     assert document("value", "sum(v) * x", "--at", "x=3,@point.json")["value"] == 10.5
     assert document("value", "1 / h", "--at", "@point.json")["value"] == 0.0
-
-
-def test_a_path_with_a_comma_is_quoted(document: Callable[..., dict[str, object]], folder: Path) -> None:
-    (folder / "a,b.json").write_text("[1, 2]")
-    assert document("value", "sum(x) + y", "--at", 'x=@"a,b.json",y=1.5')["value"] == 4.5
 
 
 def test_whole_numbers_of_a_file_are_differentiated_as_floats(tmp_path: Path) -> None:

@@ -2,15 +2,14 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from .conftest import Completed
+
 Answer = Callable[..., str]
-Completed = subprocess.CompletedProcess[str]
 
 
 # Of others, one of which is called after a kernel.
@@ -42,11 +41,6 @@ def test_clears_what_is_ours_and_nothing_else(answer: Answer, kept: Path) -> Non
     assert shown.splitlines()[1:] == ["kernels\t2 files, 150 B, removed", "grammar\t1 file, 2.93 KiB, removed"]
     assert sorted(path.name for path in kept.iterdir()) == sorted(OTHERS)
     assert "kernels\t0 files, 0 B" in answer("cache", ADIFF_CACHE_DIR=str(kept))
-
-
-def test_a_folder_that_is_not_there_is_empty(answer: Answer, tmp_path: Path) -> None:
-    assert "0 files" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "none"))
-    assert "0 files" in answer("cache", "--clear", ADIFF_CACHE_DIR=str(tmp_path / "none"))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -82,21 +76,6 @@ def test_a_folder_that_cannot_be_used_is_reported(answer: Answer, tmp_path: Path
     assert "problem\tit is no folder" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "file"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc lets nobody make a folder, whatever its permissions say")
-def test_a_file_system_that_refuses_is_found_by_trying(adiff: Callable[..., Completed], tmp_path: Path) -> None:
-    for folder, problem in (("/proc/none", "it cannot be made"), ("/proc", "it cannot be written to")):
-        shown = adiff("cache", ADIFF_CACHE_DIR=folder).stdout
-        assert f"problem\t{problem}" in shown
-        told = adiff("grad", "x**2", "--at", "x=2", "-v", ADIFF_CACHE_DIR=folder)
-        assert told.stdout == "4.0\n"
-        assert told.stderr.splitlines()[-1] == f"cache: nothing is kept in {folder}: {problem}"
-    assert "cache:" not in adiff("grad", "x**2", "--at", "x=2", "-v", ADIFF_CACHE_DIR=str(tmp_path)).stderr
-    # Trying leaves nothing behind.
-    adiff("cache", ADIFF_CACHE_DIR=str(tmp_path / "none"))
-    assert not (tmp_path / "none").exists()
-    assert not any(path.name.startswith(".adiff") for path in tmp_path.iterdir())
-
-
 def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., Completed]) -> None:
     text = "len(str(x))"
     command = ("value", text, "--at", "x=2.5", "--engine", "kernel")
@@ -111,16 +90,6 @@ def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., C
         assert adiff(*other).stderr == ""
 
 
-@pytest.mark.skipif(os.name != "posix" or os.getuid() == 0, reason="root removes what it likes")
-def test_what_cannot_be_removed_is_an_error(adiff: Callable[..., Completed], kept: Path) -> None:
-    kept.chmod(0o500)
-    done = adiff("cache", "--clear", ADIFF_CACHE_DIR=str(kept))
-    kept.chmod(0o700)
-    assert done.returncode == 4
-    assert "E0713" in done.stderr
-    assert done.stdout == ""
-
-
 def test_emit_shows_the_kernel_and_runs_nothing(answer: Answer) -> None:
     program = "y = x\nfor i in range(n):\n    y = y * 0.5 + a\ny"
     shown = answer("tape", program, "--at", "x=1,a=2,n=10", "--wrt", "x,a", "--emit")
@@ -129,15 +98,6 @@ def test_emit_shows_the_kernel_and_runs_nothing(answer: Answer) -> None:
     compile(shown, "<kernel>", "exec")
     found = json.loads(answer("tape", program, "--at", "x=1,a=2,n=10", "--wrt", "x,a", "--emit", "--json"))
     assert found["kernel"] == shown
-
-
-def test_emit_says_why_there_is_no_kernel(adiff: Callable[..., Completed]) -> None:
-    done = adiff("tape", "x*len(str(x))", "--at", "x=2.5", "--emit")
-    assert done.returncode == 1
-    assert "error[E0409]: this program is not compiled: " in done.stderr
-    told = adiff("value", "y = x\nlen(str(y))", "--at", "x=2.5", "--engine", "kernel", "-v").stderr
-    assert "\nengine: tape\n<expr>:2:5: reason: no kernel for " in told
-    assert "\nlen(str(y))\n    ^^^^^^\n" in told
 
 
 def test_a_kernel_that_was_kept_is_loaded(adiff: Callable[..., Completed], tmp_path: Path) -> None:
@@ -157,19 +117,3 @@ def test_a_batch_says_which_engine_ran(adiff: Callable[..., Completed], folder: 
     told = adiff("batch", "one.txt").stderr
     assert "line 2: engine: tape (asked for)\n" in told
     assert "line 1" not in told
-
-
-def test_the_source_of_a_kernel_has_a_place_in_a_table(adiff: Callable[..., Completed], folder: Path) -> None:
-    (folder / "some.txt").write_text("tape x**2 --at x=2 --emit\n")
-    source = adiff("tape", "x**2", "--at", "x=2", "--emit").stdout
-    line = adiff("batch", "some.txt", "--format", "plain").stdout
-    assert json.loads(line.partition("\t")[2]) == source
-    assert "def kernel(run, " in adiff("batch", "some.txt", "--format", "table").stdout
-
-
-def test_the_tape_command_says_which_tier_it_shows(adiff: Callable[..., Completed]) -> None:
-    shown = adiff("tape", "x**2", "--at", "x=2", "--engine", "kernel")
-    assert "--engine kernel: the tape answered: the rows of a tape are what it shows" in shown.stderr
-    emitted = adiff("tape", "x**2", "--at", "x=2", "--engine", "kernel", "--emit")
-    assert emitted.stdout.startswith("def kernel(run, ")
-    assert emitted.stderr == ""

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,7 +12,8 @@ from typing import Any
 
 import pytest
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
+
 Answer = Callable[..., str]
 Document = Callable[..., dict[str, Any]]
 
@@ -68,59 +68,6 @@ def test_plain(answer: Answer, arguments: list[str], printed: str) -> None:
     assert answer(*arguments) == printed
 
 
-def test_columns_do_not_matter_to_plain(answer: Answer) -> None:
-    long = answer("value", "zeros(500)")
-    assert long == "[" + ", ".join(["0.0"] * 500) + "]\n"
-    assert answer("value", "zeros(500)", COLUMNS="20") == long
-
-
-def test_grad_as_json(document: Document) -> None:
-    assert document("grad", "x**2*y", "--at", "x=2", "--at", "y=3") == {
-        "schema": 1,
-        "command": "grad",
-        "value": 12.0,
-        "gradients": {"x": 12.0, "y": 4.0},
-        "types": {
-            "x": {"dtype": "float64", "shape": []},
-            "y": {"dtype": "float64", "shape": []},
-            "value": {"dtype": "float64", "shape": []},
-        },
-        "notices": [],
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "keys", "found"),
-    [
-        (["value", "2.5"], ["value"], 2.5),
-        (["value", "1 + 2j"], ["value"], [1, 2]),
-        (["value", "[nan, inf, -inf]"], ["value"], ["nan", "inf", "-inf"]),
-        (["value", "1 < 2"], ["value"], True),
-        (["jacobian", "v**2", "--at", "v=[1,2]"], ["jacobian", "v"], [[2, 0], [0, 4]]),
-        (["jacobian", "v**2", "--at", "v=[1,2]", "--mode", "forward"], ["jacobian", "v"], [[2, 0], [0, 4]]),
-        (["hessian", "x**2*y", "--at", "x=2,y=3"], ["hessian"], {"x": {"x": 6, "y": 4}, "y": {"x": 4, "y": 0}}),
-        (["hessian", "x**2*y", "--at", "x=2,y=3"], ["gradients"], {"x": 12, "y": 4}),
-        (["jvp", "x*y", "--at", "x=2,y=3", "--tangent", "x=1,y=10"], ["tangent"], 23),
-        (["vjp", "v**2", "--at", "v=[1,2]", "--cotangent", "[1,3]"], ["cotangents"], {"v": [2, 12]}),
-        (["hvp", "x**2*y", "--at", "x=2,y=3", "--vector", "x=1,y=0"], ["product"], {"x": 6, "y": 4}),
-        (["derivative", "x**3", "--at", "x=2", "--order", "3"], ["derivatives"], [12, 12, 6]),
-        (["check", "x**2*y", "--at", "x=2,y=3"], ["check", "ok"], True),
-        (["partition", "[10,20,30]", "[0,1,0]", "3"], ["partitions"], [[10, 30], [20], []]),
-        (["partition", "[1.,2.]", "[1,0]", "2", "--grad"], ["gradients"], {"data": [2, 4]}),
-        (["stitch", "[[0,3],[1]]", "[[10,30],[20]]", "-q"], ["result"], [10, 20, 0, 30]),
-        (["stitch", "[[0,1],[1]]", "[[1,2],[3]]", "--grad"], ["gradients"], {"data": [[2, 0], [6]]}),
-    ],
-    ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, list) else None,
-)
-def test_json(document: Document, arguments: list[str], keys: list[str], found: Any) -> None:
-    whole = document(*arguments)
-    assert list(whole)[:2] == ["schema", "command"]
-    assert (whole["schema"], whole["command"]) == (1, arguments[0])
-    for key in keys:
-        whole = whole[key]
-    assert whole == found
-
-
 def test_an_unconnected_gradient_is_null_and_noticed(adiff: Callable[..., Completed]) -> None:
     done = adiff("grad", "x**2 + 0*stop_gradient(y)", "--at", "x=2,y=3", "--json")
     found = json.loads(done.stdout)
@@ -144,35 +91,6 @@ def test_notices_go_to_standard_error(adiff: Callable[..., Completed]) -> None:
     assert adiff("grad", "abs(x)", "--at", "x=0", "--kinks", "jax", "-q").stdout == "1.0\n"
 
 
-def test_a_result_that_is_no_scalar_is_summed_with_a_notice(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x**2", "--at", "x=[1,2]")
-    assert (done.returncode, done.stdout) == (0, "[2.0, 4.0]\n")
-    assert "notice[" in done.stderr
-
-
-@pytest.mark.parametrize(("option", "delimiter"), [("csv", ","), ("tsv", "\t")])
-def test_delimited(answer: Answer, option: str, delimiter: str) -> None:
-    def rows(*arguments: str) -> list[list[str]]:
-        return table(answer(*arguments, "--format", option), delimiter)
-
-    assert rows("value", "2+2") == [["value"], ["4"]]
-    assert rows("grad", "x**2*y", "--at", "x=2,y=3") == [["value", "d_x", "d_y"], ["12.0", "12.0", "4.0"]]
-    assert rows("grad", "sum(A**2)", "--at", "A=[[1,2]]") == [["value", "d_A.0.0", "d_A.0.1"], ["5.0", "2.0", "4.0"]]
-    assert rows("hessian", "x*y", "--at", "x=2,y=3") == [
-        ["value", "d_x", "d_y", "H.x.x", "H.x.y", "H.y.x", "H.y.y"],
-        ["6.0", "3.0", "2.0", "0.0", "1.0", "1.0", "0.0"],
-    ]
-    assert rows("derivative", "x**2", "--at", "x=3", "--order", "2") == [
-        ["order", "value"],
-        ["0", "9.0"],
-        ["1", "6.0"],
-        ["2", "2.0"],
-    ]
-    assert rows("tape", "x*y", "--at", "x=2,y=3")[0] == [
-        "step", "operation", "inputs", "name", "value", "partials", "adjoint", "line", "column", "source",
-    ]  # fmt: skip
-
-
 def test_the_tape_can_be_followed_by_hand(document: Document) -> None:
     steps = document("tape", "sin(x) * y", "--at", "x=1,y=2")["tape"]
     recorded = {step["operation"]: step for step in steps}
@@ -194,21 +112,6 @@ def test_graphs(answer: Answer, language: str, first: str) -> None:
     assert graph.startswith(first)
     for word in ("sin", "multiply", "0.540302"):
         assert word in graph
-
-
-def test_check(answer: Answer) -> None:
-    lines = dict(line.split("\t") for line in answer("check", "exp(-x**2)*y", "--at", "x=0.5,y=2").splitlines())
-    assert lines["ok"] == "True"
-    assert float(lines["max_error"]) < 1e-9
-    assert {"method", "error.x", "error.y"} <= set(lines)
-
-
-def test_a_check_that_disagrees(adiff: Callable[..., Completed], folder: Path) -> None:
-    wrong = "@custom_gradient\ndef f(x):\n    return x**2, lambda g: 3*g\n\nf(x)\n"
-    (folder / "wrong.adiff").write_text(wrong)
-    done = adiff("check", "-f", "wrong.adiff", "--at", "x=2", "--json")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["check"]["ok"] is False
 
 
 def test_a_check_without_a_verdict(adiff: Callable[..., Completed], folder: Path) -> None:
@@ -247,25 +150,11 @@ def test_run_leaves_whole_lines_when_it_fails(adiff: Callable[..., Completed], f
     assert (done.returncode, done.stdout) == (1, "first\n")
 
 
-def test_programs_from_files_and_standard_input(answer: Answer) -> None:
-    assert answer("grad", "-", "--at", "x=2", stdin="x**2") == "4.0\n"
-    assert answer("grad", "-f", "-", "--at", "x=2", stdin="x**2\n") == "4.0\n"
-    assert answer("value", "-f", "rosenbrock.adiff", "--at", "@start.json") == "2504\n"
-    assert answer("value", "-", stdin=b"\xef\xbb\xbf1 + 1\r\n") == "2\n"
-
-
 def test_a_program_from_a_pipe(folder: Path) -> None:
     code = "from adiff.cli.main import main; main()"
     script = f"{sys.executable} -c '{code}' value -f <(echo '1 + 1')"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "2\n", "")
-
-
-def test_verbose(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x**2", "--at", "x=2", "-v")
-    assert done.stdout == "4.0\n"
-    assert "engine: tape" in done.stderr
-    assert re.search(r"^timings: parse [\d.]+ ms, .*, output [\d.]+ ms$", done.stderr, re.M)
 
 
 def test_ops(answer: Answer, document: Document) -> None:
@@ -284,41 +173,10 @@ def test_ops(answer: Answer, document: Document) -> None:
     assert table(answer("ops", "--csv"))[0] == ["name", "family", "signature", "doc"]
 
 
-def test_ops_says_what_is_chosen_where_there_is_no_derivative(answer: Answer) -> None:
-    text = answer("ops", "abs")
-    assert "tensorflow" in text
-    assert "0" in text
-
-
 def test_an_expression_that_is_the_name_of_a_file(adiff: Callable[..., Completed]) -> None:
     done = adiff("grad", "rosenbrock.adiff", "--at", "x=1")
     assert done.returncode in (2, 3)
     assert "-f rosenbrock.adiff" in done.stderr
-
-
-def test_output_to_standard_output(adiff: Callable[..., Completed], folder: Path) -> None:
-    assert adiff("grad", "x**2", "--at", "x=2", "-o", "-").stdout == "4.0\n"
-    assert not (folder / "-").exists()
-
-
-def test_a_notebook_is_no_program(adiff: Callable[..., Completed], folder: Path) -> None:
-    (folder / "a.ipynb").write_text('{"cells": [], "metadata": {}, "nbformat": 4}')
-    done = adiff("run", "a.ipynb")
-    assert done.returncode == 4
-    assert "is a Jupyter notebook" in done.stderr
-    assert "jupyter nbconvert --to script a.ipynb" in done.stderr
-
-
-@pytest.mark.parametrize("command", ["grad", "jacobian", "hessian", "tape"])
-def test_nothing_to_differentiate_by(adiff: Callable[..., Completed], command: str) -> None:
-    done = adiff(command, "2 + 2")
-    assert done.returncode == 0
-    assert "notice[N0802]: the program reads no input" in done.stderr
-
-
-def test_help_as_a_command(adiff: Callable[..., Completed]) -> None:
-    assert adiff("help", "grad").stdout == adiff("grad", "--help").stdout
-    assert adiff("help").stdout == adiff("--help").stdout
 
 
 def test_a_drawn_graph_has_its_nodes_apart(answer: Answer) -> None:

@@ -4,24 +4,20 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from adiff.cli import main
-from adiff.cli.environment import Environment
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
+
 # One call of LAPACK, ten seconds and more, in which the interpreter hears no signal.
 DEAF = "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))"
 
 
 @pytest.mark.parametrize("form", ["plain", "json"])
 def test_one_long_operation_is_ended(adiff: Callable[..., Completed], folder: Path, form: str) -> None:
-    start = time.monotonic()
     done = adiff("value", DEAF, "--timeout", "0.2", "--format", form, "-o", str(folder / "out.txt"))
-    assert time.monotonic() - start < 8
     assert (done.returncode, done.stdout) == (1, "")
     assert "E0603" in done.stderr
     assert "the time limit of 0.2 s is over" in done.stderr
@@ -37,39 +33,6 @@ def test_an_answer_that_takes_long_to_write_is_ended(adiff: Callable[..., Comple
     assert (done.returncode, done.stdout) == (1, "")
     assert "the time limit of 1 s is over" in done.stderr
     assert not [path for path in folder.iterdir() if path.name.startswith((".adiff", "out"))]
-
-
-def test_a_line_of_a_batch_that_takes_long_to_write_is_ended_alone(
-    adiff: Callable[..., Completed], folder: Path
-) -> None:
-    (folder / "long.txt").write_text('value "ones((4000, 4000))" --timeout 1\nvalue 1+1 --timeout 100\n')
-    for form in ("ndjson", "csv"):
-        done = adiff("batch", "long.txt", "--format", form)
-        assert done.returncode == 1
-        first, *_, last = done.stdout.splitlines()[form == "csv" :]
-        assert "the time limit of 1 s is over" in first
-        assert last.startswith(
-            '{"schema": 1, "line": 2, "command": "value", "value": 2' if form == "ndjson" else "2,,value,2,"
-        )
-
-
-def test_the_alarm_that_is_heard_has_a_place(adiff: Callable[..., Completed]) -> None:
-    done = adiff("value", "while True: pass", "--timeout", "0.2")
-    assert done.returncode == 1
-    assert "<expr>:1:" in done.stderr
-
-
-def test_an_interrupt_that_another_error_hides(monkeypatch: pytest.MonkeyPatch) -> None:
-    """NumPy, interrupted while it is imported, raises an ImportError of its own."""
-
-    def fail(*given: object) -> int:
-        try:
-            raise KeyboardInterrupt
-        except KeyboardInterrupt as cause:
-            raise ImportError("Error importing numpy") from cause
-
-    monkeypatch.setattr(main, "execute", fail)
-    assert main.run(["value", "1"], Environment(None, None, None, {})) == 130
 
 
 IMPORTING = """

@@ -4,7 +4,6 @@ import io
 import os
 import pickle
 import struct
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from adiff.cli import files
 from adiff.parser.errors import AdiffError
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
 
 
 def saved(path: Path, array: object) -> str:
@@ -22,43 +21,20 @@ def saved(path: Path, array: object) -> str:
     return str(path)
 
 
-@pytest.mark.parametrize(
-    ("given", "dtype"),
-    [
-        (numpy.float64, "float64"),
-        (numpy.float32, "float32"),
-        (numpy.float16, "float32"),
-        (numpy.int8, "int64"),
-        (numpy.int32, "int32"),
-        (numpy.uint32, "int64"),
-        (numpy.int64, "int64"),
-        (numpy.uint64, "int64"),
-        (numpy.bool_, "bool"),
-        (numpy.complex64, "complex64"),
-        (numpy.complex128, "complex128"),
-        (numpy.dtype(">f8"), "float64"),
-        (numpy.dtype(">i4"), "int32"),
-    ],
+READ_AS = (
+    "float64=float64 float32=float32 float16=float32 int8=int64 int32=int32 uint32=int64 int64=int64 uint64=int64 bool=bool "
+    "complex64=complex64 complex128=complex128 >f8=float64 >i4=int32"
 )
-def test_npy_dtypes(tmp_path: Path, given: object, dtype: str) -> None:
-    array = numpy.array([[0, 1, 2], [3, 4, 5]]).astype(given)  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize(("given", "dtype"), [pair.split("=") for pair in READ_AS.split()])
+def test_npy_dtypes(tmp_path: Path, given: str, dtype: str) -> None:
+    array = numpy.array([[0, 1, 2], [3, 4, 5]]).astype(given)
     found = files.read_value(saved(tmp_path / "a.npy", array))
     assert isinstance(found, numpy.ndarray)
     assert found.dtype == dtype
     assert found.dtype.isnative
     assert numpy.array_equal(found, array)
-
-
-@pytest.mark.parametrize("array", [numpy.float64(3.5), numpy.zeros((0, 3)), numpy.zeros((2, 0))])
-def test_npy_shapes(tmp_path: Path, array: numpy.ndarray) -> None:
-    found = files.read_value(saved(tmp_path / "a.npy", array))
-    assert isinstance(found, numpy.ndarray)
-    assert found.shape == array.shape
-
-
-def test_npy_in_fortran_order(tmp_path: Path) -> None:
-    array = numpy.asfortranarray(numpy.arange(6.0).reshape(2, 3))
-    assert numpy.array_equal(files.read_value(saved(tmp_path / "a.npy", array)), array)  # type: ignore[arg-type]
 
 
 def test_npz(tmp_path: Path) -> None:
@@ -100,11 +76,6 @@ def test_csv_of_whole_numbers_is_of_whole_numbers(tmp_path: Path) -> None:
     assert found[0, 1] == 9007199254740993
 
 
-def test_tsv(tmp_path: Path) -> None:
-    (tmp_path / "t.tsv").write_text("a\tb\n1\t2\n")
-    assert numpy.array_equal(files.read_value(f"{tmp_path}/t.tsv"), [[1, 2]])  # type: ignore[arg-type]
-
-
 def test_json(tmp_path: Path) -> None:
     (tmp_path / "v.json").write_text('[[1, 2.5], ["nan", "-inf"]]')
     found = files.read_value(f"{tmp_path}/v.json")
@@ -118,20 +89,15 @@ def corrupted(tmp_path: Path) -> dict[str, tuple[bytes, str]]:
     whole = buffer.getvalue()
     pickled = io.BytesIO()
     numpy.save(pickled, numpy.array([{"a": 1}], dtype=object), allow_pickle=True)
-    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
-    liar = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + b"\0" * 64
     archive = io.BytesIO()
     numpy.savez(archive, a=numpy.arange(100.0))
     nested = b"[" * 200_000
     return {
         "empty.npy": (b"", "is empty"),
         "short.npy": (whole[:4], "not a .npy file"),
-        "header.npy": (whole[:40], "not a .npy file"),
-        "truncated.npy": (whole[:-8], "truncated"),
         "text.npy": (b"hello, world\n", "not a .npy file"),
         "pickle.npy": (pickle.dumps([1, 2, 3]), "not a .npy file"),
         "object.npy": (pickled.getvalue(), "pickled"),
-        "liar.npy": (liar, "truncated"),
         "empty.npz": (b"", "is empty"),
         "text.npz": (b"hello", "not a readable .npz archive"),
         "truncated.npz": (archive.getvalue()[:-30], "not a readable .npz archive"),
@@ -173,13 +139,6 @@ def test_an_archive_member_that_is_damaged(tmp_path: Path) -> None:
     assert caught.value.exit_code == 4
 
 
-def test_an_archive_with_a_member_that_is_no_array(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
-        archive.writestr("notes.txt", "hello")
-    with pytest.raises(AdiffError, match=r"not a \.npy file"):
-        files.read_value(f"{tmp_path}/a.npz:notes.txt")
-
-
 @pytest.mark.parametrize("reference", ["a.pkl", "a", "", "a.npy.txt", "x.parquet"])
 def test_kinds_of_file_that_are_not_read(reference: str) -> None:
     with pytest.raises(AdiffError, match=r"does not end in \.npy") as caught:
@@ -206,13 +165,6 @@ def test_a_file_one_may_not_read(tmp_path: Path) -> None:
     (tmp_path / "a.json").chmod(0)
     with pytest.raises(AdiffError, match="permission denied"):
         files.read_value(f"{tmp_path}/a.json")
-
-
-def test_names_that_no_file_has(tmp_path: Path) -> None:
-    with pytest.raises(AdiffError, match="is not a file name"):
-        files.read_value("a\0b.json")
-    with pytest.raises(AdiffError, match="file name too long"):
-        files.read_value("a" * 5000 + ".json")
 
 
 def test_a_point_must_be_an_object_of_names(tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from adiff.cli.commands import COMMANDS
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
+
 EXAMPLES = [example for command in COMMANDS.values() for example in command.examples]
 FORMULAE = ("numpy", "numba", "scipy", "lark")
 

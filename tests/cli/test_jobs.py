@@ -5,100 +5,18 @@ import os
 import select
 import signal
 import subprocess
-import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from adiff.cli import errors, main
-from adiff.cli.batch import jobs, line
-from adiff.cli.commands import batch as line_by_line
-from adiff.cli.environment import Environment
-from adiff.cli.request import Request
 
-Completed = subprocess.CompletedProcess[str]
-COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
+from .conftest import COMMAND, Completed
+
 ENDLESS = '{"command": "value", "expr": "while True: pass", "id": "endless"}\n'
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-
-
-class Taking:
-    """A process that is handed lines."""
-
-    proven = True
-
-    def __init__(self) -> None:
-        self.taken: list[int] = []
-
-    def give(self, number: int, raw: bytes) -> None:
-        self.taken.append(number)
-
-
-def test_a_line_that_a_process_left_is_handed_out_however_much_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    incoming: Any = SimpleNamespace(ready=deque([(3, b"value 1"), (5, b"value 2")]))
-    work = jobs.Jobs(2, None, incoming)  # type: ignore[arg-type]
-    process = Taking()
-    monkeypatch.setattr(jobs.Jobs, "free", lambda self, size: process)
-    work.order.extend([3, 4])
-    work.newest, work.held = 4, jobs.HELD + 1
-    work.hand_out()
-    assert process.taken == [3]
-    work.held = 0
-    work.hand_out()
-    assert process.taken == [3, 5]
-
-
-def test_a_line_is_answered_though_a_process_was_gone_before_it_saw_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first process is gone when it is handed the line, the second is not; two that are gone are enough."""
-    incoming: Any = SimpleNamespace(ready=deque([(1, b"value 1")]))
-    work = jobs.Jobs(1, None, incoming)  # type: ignore[arg-type]
-    buried: list[list[int]] = []
-
-    class Gone(Taking):
-        proven = False
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.lines: deque[tuple[int, bytes]] = deque()
-
-        def give(self, number: int, raw: bytes) -> None:
-            self.lines.append((number, raw))
-            raise BrokenPipeError
-
-    def bury(self: jobs.Jobs, process: Any) -> None:
-        buried.append([number for number, _ in process.lines])
-
-    last = Taking()
-    processes = iter([Gone(), last])
-    monkeypatch.setattr(jobs.Jobs, "free", lambda self, size: next(processes))
-    monkeypatch.setattr(jobs.Jobs, "bury", bury)
-    work.hand_out()
-    assert (buried, last.taken) == ([[]], [1])
-    incoming.ready.append((2, b"value 2"))
-    processes = iter([Gone(), Gone()])
-    work.hand_out()
-    assert buried == [[], [], [2]]
-    assert not incoming.ready
-
-
-def test_processes_may_come_and_go_while_all_are_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    work = jobs.Jobs(2, None, None)  # type: ignore[arg-type]
-    work.processes.update({n: SimpleNamespace(number=n) for n in (1, 2)})  # type: ignore[misc]
-    ended: list[int] = []
-
-    def kill(number: int, _: int) -> None:
-        ended.append(number)
-        work.processes.pop(number)
-        raise ProcessLookupError
-
-    monkeypatch.setattr(jobs.os, "kill", kill)
-    work.kill()
-    assert ended == [1, 2]
 
 
 MIXED = (
@@ -214,41 +132,11 @@ def test_fail_fast_shows_nothing_behind_the_failure(adiff: Callable[..., Complet
     assert (done.returncode, done.stderr) == (1, "1 line: 0 answered, 1 failed\n")
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_line_that_hears_no_alarm_ends_with_its_process(
-    adiff: Callable[..., Completed], folder: Path, jobs: str
-) -> None:
-    deaf = 'value "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))" --timeout 0.3\n'
-    (folder / "deaf.txt").write_text("value ones(2)\n" + deaf + "value 1\nvalue 2\n")
-    done = adiff("batch", "deaf.txt", "--jobs", jobs)
-    first, second, *rest = (json.loads(line) for line in done.stdout.splitlines())
-    assert first["value"] == [1, 1]
-    assert (second["command"], second["error"]["code"]) == ("value", "E0603")
-    assert [record["value"] for record in rest] == [1, 2]
-
-
-@pytest.mark.parametrize("piece", [3, 8, 2**20])
-def test_a_file_tells_of_limits_of_time_in_its_lines(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piece: int
-) -> None:
-    monkeypatch.setattr(line_by_line, "PIECE", piece)
-    (tmp_path / "limited").write_text('value 1\n{"command": "value", "expr": "1", "timeout": 3}\n')
-    (tmp_path / "free").write_text("value 1\nvalue 2 --max-steps 3\n")
-    assert line_by_line.limits_time(str(tmp_path / "limited"))
-    assert not line_by_line.limits_time(str(tmp_path / "free"))
-    assert not line_by_line.limits_time("-")
-
-
 @pytest.mark.parametrize("number", ["0", "-1", "1.5", "1000", "two"])
 def test_numbers_of_processes_that_mean_nothing(adiff: Callable[..., Completed], number: str) -> None:
     done = adiff("batch", "lines.txt", "--jobs", number)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error[E0812]: --jobs: {number!r} is not a number of processes from 1 to 256\n"
-
-
-def test_a_file_that_is_not_there(adiff: Callable[..., Completed]) -> None:
-    one, several = (adiff("batch", "nowhere.txt", "--jobs", jobs) for jobs in ("1", "2"))
-    assert (several.returncode, several.stdout, several.stderr) == (4, "", one.stderr)
 
 
 def test_a_coprocess_is_answered_line_by_line(folder: Path) -> None:
@@ -288,13 +176,6 @@ def test_a_line_whose_process_is_killed_has_an_error_and_the_others_an_answer(fo
         assert process.returncode == 1
 
 
-def test_a_comment_has_no_record_whatever_becomes_of_its_process() -> None:
-    nothing: Any = None
-    request = Request("batch", {"file": "-"}, {})
-    answering = line.Answering(request, Environment(None, None, None, {}), nothing, nothing, nothing)
-    assert answering.lost(1, b"  # a comment\n", errors.killed("SIGKILL")) is None
-
-
 @ON_LINUX
 def test_where_time_is_limited_a_process_answers_that_can_be_ended(folder: Path) -> None:
     with batch(folder, "--timeout", "60", jobs=1) as process:
@@ -304,21 +185,6 @@ def test_where_time_is_limited_a_process_answers_that_can_be_ended(folder: Path)
         assert strike(process, signal.SIGKILL)["error"]["code"] == "E0611"
         ask(process, "value 3\n")
         assert answer(process)["value"] == 3
-
-
-def test_a_fault_has_its_trace_beside_the_record(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    def fail(*given: object) -> None:
-        raise KeyError("ours")
-
-    monkeypatch.setattr(line, "answer", fail)
-    (tmp_path / "one.txt").write_text("value 1\n")
-    for options in ([], ["--debug"], ["--debug", "--jobs", "2"]):
-        assert main.run(["batch", str(tmp_path / "one.txt"), *options], Environment.system()) == 1
-        shown = capfd.readouterr()
-        assert json.loads(shown.out)["error"]["code"] == "E0911"
-        assert ("KeyError: 'ours'" in shown.err) == bool(options)
 
 
 @ON_LINUX
@@ -355,22 +221,14 @@ def test_a_closed_pipe_ends_silently(folder: Path) -> None:
         process.stdout = None
 
 
-def test_lines_are_not_read_far_ahead(folder: Path) -> None:
-    """Behind a line that does not end, so much is read as the pipes hold and as may be handed out."""
-    with batch(folder) as process:
-        ask(process, ENDLESS)
-        assert process.stdin is not None
-        descriptor = process.stdin.fileno()
-        os.set_blocking(descriptor, False)
-        line = b"value 1  # " + b"x" * 989 + b"\n"
-        most, handed_out = 2 * 256 * len(line) + 4 * 2**16, 2 * 256 * len(line)
-        taken, until, quiet = 0, time.monotonic() + 60, 0
-        while taken < most and quiet < 100 and time.monotonic() < until:
-            try:
-                taken += os.write(descriptor, line * 10)
-                quiet = 0
-            except BlockingIOError:
-                quiet += taken >= handed_out
-                time.sleep(0.005)
-        os.set_blocking(descriptor, True)
-        assert handed_out <= taken < most
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_line_that_hears_no_alarm_ends_with_its_process(
+    adiff: Callable[..., Completed], folder: Path, jobs: str
+) -> None:
+    deaf = 'value "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))" --timeout 0.3\n'
+    (folder / "deaf.txt").write_text("value ones(2)\n" + deaf + "value 1\nvalue 2\n")
+    done = adiff("batch", "deaf.txt", "--jobs", jobs)
+    first, second, *rest = (json.loads(line) for line in done.stdout.splitlines())
+    assert first["value"] == [1, 1]
+    assert (second["command"], second["error"]["code"]) == ("value", "E0603")
+    assert [record["value"] for record in rest] == [1, 2]

@@ -9,7 +9,6 @@ from typing import Any
 import adiff as python_face
 import numpy as np
 import pytest
-from adiff.cli.commands import COMMANDS
 from adiff.engine.minimize import METHODS, minimize
 
 ROSENBROCK = "(1 - x)**2 + 100*(y - x**2)**2"
@@ -148,10 +147,6 @@ def test_mistakes(adiff: Callable[..., Any], arguments: list[str], said: str) ->
     assert said in done.stderr
 
 
-def test_the_table_of_options_has_all_methods() -> None:
-    assert COMMANDS["minimize"].option("method").choices == METHODS
-
-
 def test_trace(adiff: Callable[..., Any], folder: Path) -> None:
     trace = ["minimize", "sum((v - 1)**2)", "--start", "v=[3,4]", "--trace"]
     first, *_, last = map(json.loads, adiff(*trace).stdout.splitlines())
@@ -167,9 +162,3 @@ def test_trace(adiff: Callable[..., Any], folder: Path) -> None:
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert found[0]["optimum"] == {"x": pytest.approx(0, abs=sqrt(1e-16))}
     assert "one record" in found[1]["error"]["message"]
-
-
-def test_a_hundred_thousand_numbers() -> None:
-    found = minimize(python_face.program("sum((v - 1)**2 + 0.1*v**4)"), {"v": np.zeros(100_000)}, {})
-    assert found.converged
-    np.testing.assert_allclose(found.optimum["v"], found.optimum["v"][0], rtol=1e-9)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from adiff.cli.decode import text_given
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
 
 MISUSES = [
     # The command line itself.
@@ -80,23 +80,10 @@ MISUSES = [
     # The program.
     (["grad", "x +"], 3, "^"),
     (["grad", ""], 3, "error["),
-    (["grad", "   "], 3, "error["),
-    (["grad", "sine(x)", "--at", "x=2"], 3, "did you mean 'sin'"),
-    (["value", "__class__"], 3, "__class__"),
-    (["value", "x.__class__", "--at", "x=1"], 3, "^"),
-    (["value", "open('x')"], 3, "open"),
     (["run", "import.adiff"], 3, "import"),
     # Evaluation.
-    (["value", "x + y", "--at", "x=[1,2],y=[1,2,3]"], 1, "^"),
-    (["value", "x[5]", "--at", "x=[1,2]"], 1, "^"),
-    (["grad", "elu(x, [1, 2])", "--at", "x=1.0"], 1, "elu: alpha is a number, not a list"),
-    (["grad", "roll(x, 0.5)", "--at", "x=[1.0, 2.0]"], 1, "roll: a shift is an integer, not 0.5"),
-    (["grad", "gelu(x, where([x > 0], n, 3))", "--at", "x=0.5,n=3"], 1, "gelu: approximate=[3.0]"),
     (["value", "0**-2"], 1, "0 cannot be raised to a negative power"),
-    (["value", "int32(2)**int32(-2)"], 1, "an integer cannot be raised to a negative power"),
-    (["value", "[2]**-2"], 1, "an integer tensor cannot be raised to a negative power"),
     (["run", "assert.adiff"], 1, "^"),
-    (["value", "float32(1) + float64(1)"], 1, "cast"),
     (["partition", "[10,20]", "[0,2]", "2"], 1, "partitions[1] = 2"),
     (["stitch", "[[0,-1]]", "[[1,2]]"], 1, "-1"),
     (["stitch", "[[0],[1]]", "[[1]]"], 2, "INDICES has 2 parts and DATA has 1"),
@@ -104,11 +91,6 @@ MISUSES = [
     # Limits.
     (["run", "loop.adiff", "--max-steps", "1000"], 1, "--max-steps"),
     (["run", "loop.adiff", "--timeout", "0.3"], 1, "--timeout"),
-    (["value", "sum(ones((10**9, 10**9)))"], 1, "error[E06"),
-    (["value", "10**10**10"], 1, "error["),
-    (["value", "x", "--at", "x=10**10**10"], 1, "error[E06"),
-    (["value", "[i for i in range(10**12)]", "--max-memory", "50M"], 1, "error[E06"),
-    (["value", "sum(ones((3000, 3000)))", "--max-memory", "10M"], 1, "error[E06"),
     # Files.
     (["grad", "-f", "nope.adiff"], 4, "nope.adiff: no such file"),
     (["run", "."], 4, "is a directory"),
@@ -160,49 +142,21 @@ def test_misuse_as_json(adiff: Callable[..., Completed], arguments: list[str], c
     assert isinstance(error["message"], str)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\0",
-        "x\0y",
-        "\x1b[31mred",
-        "é" * 1000,
-        "(" * 100_000,
-        "(" * 100_000 + "x" + ")" * 100_000,
-        "+".join(["x"] * 30_000),
-        "x" * 100_000,
-        "1" * 10_000,
-        "1e999999999",
-        "'" * 9,
-        "f'{x'",
-        "\\",
-        "\ud800",
-        "x ^ 2",
-        "2x",
-        "sin x",
-        "x = = 2",
-        "λ**2",
-        "lambda: " * 300 + "1",
-        "[" * 5000 + "]" * 5000,
-        "-" * 20_000 + "1",
-        "not " * 20_000 + "True",
-        "x" + ".T" * 10_000,
-        "x" + "[0]" * 10_000,
-        "sin(" * 3000 + "1" + ")" * 3000,
-        "if True:\n" + "".join(" " * depth + "if True:\n" for depth in range(1, 200)) + " " * 200 + "1",
-    ],
-    ids=lambda text: repr(text[:20]),
-)
+HOSTILE = [
+    "\0", "x\0y", "\x1b[31mred", "é" * 1000, "(" * 100_000, "(" * 100_000 + "x" + ")" * 100_000,
+    "+".join(["x"] * 30_000), "x" * 100_000, "1" * 10_000, "1e999999999", "'" * 9, "f'{x'", "\\", "\ud800", "x ^ 2",
+    "2x", "sin x", "x = = 2", "λ**2", "lambda: " * 300 + "1", "[" * 5000 + "]" * 5000, "-" * 20_000 + "1",
+    "not " * 20_000 + "True", "x" + ".T" * 10_000, "x" + "[0]" * 10_000, "sin(" * 3000 + "1" + ")" * 3000,
+    "if True:\n" + "".join(" " * depth + "if True:\n" for depth in range(1, 200)) + " " * 200 + "1",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: repr(text[:20]))
 def test_hostile_programs_never_show_a_trace(adiff: Callable[..., Completed], text: str) -> None:
     done = adiff("grad", "-", "--at", "x=1", "--timeout", "20", stdin=text.encode("utf-8", "surrogatepass"))
     assert done.returncode in (0, 1, 2, 3, 4)
     assert done.stdout == "" or done.returncode == 0
     assert len(done.stderr) < 10_000 + 3 * len(text)
-
-
-def test_control_characters_reach_no_terminal(adiff: Callable[..., Completed]) -> None:
-    done = adiff("value", "'\x1b[31m' + ", "--at", "x\x1b[31m=1")
-    assert "\x1b" not in done.stderr
 
 
 def test_a_fault_of_our_own(folder: Path) -> None:
@@ -232,11 +186,3 @@ def test_python_running_out(raised: str, code: int, words: str) -> None:
     assert (done.returncode, done.stdout) == (code, "")
     assert words in done.stderr
     assert "error[E06" in done.stderr
-
-
-def test_an_error_that_cannot_be_told_as_one(folder: Path) -> None:
-    program = (
-        "import adiff.cli.main as main\ndef fail(*_): raise MemoryError\nmain.answer = main.refuse = fail\nmain.main()"
-    )
-    done = subprocess.run([sys.executable, "-c", program, "value", "1"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout, done.stderr) == (70, "", "error: MemoryError()\n")

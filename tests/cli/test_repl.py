@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import COMMAND, environment
+
+from .conftest import COMMAND, environment
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPEN = "x = [1, 2", "'''abc"  # which the next line would continue

@@ -4,15 +4,14 @@ import json
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Completed = subprocess.CompletedProcess[str]
-COMMAND = [sys.executable, "-c", "from adiff.cli.main import main; main()"]
+from .conftest import COMMAND, Completed
+
 QUICK = ["# first", *(f"grad x**2 --at x={number}" for number in range(8)), "", "value (", "check x**2 --at x=3"]
 LINES = "\n".join([*QUICK, "value -f slow.adiff", "value 1/3", '{"command": "value", "expr": "2", "id": null}\n'])
 COUNTS = "13 lines: 12 answered, 1 failed\n"
@@ -68,15 +67,6 @@ def test_a_disk_that_is_full(folder: Path, adiff: Callable[..., Completed], whol
     check_resumed(folder, adiff, whole)
 
 
-def test_a_cut_at_any_byte(folder: Path, adiff: Callable[..., Completed], whole: bytes) -> None:
-    second = whole.index(b"\n") + 1
-    for cut in (0, 1, 20, 30, second - 1, second, second + 1, len(whole) // 2, len(whole) - 1, len(whole)):
-        (folder / "out.ndjson").write_bytes(whole[:cut])
-        check_resumed(folder, adiff, whole, "--jobs", "12"[cut % 2])
-    (folder / "out.ndjson").unlink()
-    check_resumed(folder, adiff, whole)
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -110,3 +100,12 @@ def test_misuse(folder: Path, adiff: Callable[..., Completed], arguments: tuple[
     assert (done.returncode, done.stdout) == (2, "")
     assert message in done.stderr
     assert not (folder / "out").exists()
+
+
+def test_a_cut_at_any_byte(folder: Path, adiff: Callable[..., Completed], whole: bytes) -> None:
+    second = whole.index(b"\n") + 1
+    for cut in (0, 1, 20, 30, second - 1, second, second + 1, len(whole) // 2, len(whole) - 1, len(whole)):
+        (folder / "out.ndjson").write_bytes(whole[:cut])
+        check_resumed(folder, adiff, whole, "--jobs", "12"[cut % 2])
+    (folder / "out.ndjson").unlink()
+    check_resumed(folder, adiff, whole)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from adiff.cli.tables import columns, read, write
-from adiff.parser.errors import AdiffError
+from adiff.cli.tables import columns, read
 from pyarrow import parquet
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
+
 TABLE = 'x,name,y\n1,"a, b",2\n3,"say ""hi""",4\n-2,"two\nlines",0.5\n'
 # Of x**2*y: 2*x*y and x**2.
 GRADIENTS = [(2.0, 4.0, 1.0), (36.0, 24.0, 9.0), (2.0, -2.0, 4.0)]
@@ -144,12 +144,6 @@ def test_over(answer: Callable[..., str], ranges: list[str], points: list[list[f
     assert len(answer("value", text, *over, "--format", "plain", "--strict").splitlines()) == len(points) + 1
 
 
-def test_over_on_a_terminal(terminal: Callable[..., str]) -> None:
-    shown = terminal("grad", "x**2", "--over", "x=0:2:1", "--color", "never")
-    lines = [line.split() for line in shown.splitlines() if line.strip() and "─" not in line]
-    assert lines == [["x", "value", "d_x"], ["0.0"] * 3, ["1.0", "1.0", "2.0"], ["2.0", "4.0", "4.0"]]
-
-
 def test_cells_that_miss_and_fail(adiff: Callable[..., Completed], folder: Path) -> None:
     (folder / "m.csv").write_text("n,x\n8,2\n,1\n8,0\n9,abc\n")
     done = adiff("value", "n // x", "--rows", "m.csv")
@@ -254,17 +248,6 @@ def test_wrong_ranges(adiff: Callable[..., Completed], text: str) -> None:
     assert adiff("value", "x", "--over", text).returncode in (1, 2)
 
 
-def test_most_points(adiff: Callable[..., Completed]) -> None:
-    done = adiff("value", "x + y + z", "--over", "x=0:1/100000", "--over", "y=0:1/100000", "--over", "z=0:1/100000")
-    assert (done.returncode, "1e+10 points, and a grid has at most 1e9" in done.stderr) == (2, True), done.stderr
-
-
-def test_strict_ends_whole(adiff: Callable[..., Completed], folder: Path) -> None:
-    (folder / "m.csv").write_text("n,x\n8,2\n8,0\n")
-    done = adiff("value", "n // x", "--rows", "m.csv", "--strict", "--json")
-    assert (done.returncode, json.loads(done.stdout)["rows"]) == (1, [{"n": 8, "x": 2, "value": 4.0}])
-
-
 def test_columns_with_spaces_and_standard_input_that_is_packed(adiff: Callable[..., Completed]) -> None:
     packed = gzip.compress(b"my col,y\n3,2\n")
     done = adiff("value", "c**y", "--rows", "-", "--rename", "my col=c", "--strict", stdin=packed)
@@ -308,29 +291,6 @@ def test_typed_output_of_whole_numbers_and_others(answer: Callable[..., str], fo
         assert [found[n].to_pylist()[-2:] for n in ("x", "value")] == [[1.0, 0.25], [2.0, 1.25]]
 
 
-def test_npy_has_as_many_columns_in_each_chunk(adiff: Callable[..., Completed], folder: Path) -> None:
-    (folder / "i.ndjson").write_text('{"x": 1, "i": 7}\n' * (read.ROWS // 8) + '{"x": 2, "i": "s"}\n')
-    done = adiff("value", "x", "--rows", "i.ndjson", "-o", "i.npy")
-    assert (done.returncode, "row 16385: 2 columns of numbers, and 3 before" in done.stderr) == (4, True)
-
-
-def test_a_line_without_an_end(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    (folder / "x.ndjson").write_text('{"x": 1}\n' + '{"x": 2' + " " * 60 + "}\n")
-    assert [chunk.count for chunk in read.chunks(str(folder / "x.ndjson"), "", True, None)] == [2]
-    monkeypatch.setattr(read, "MOST_BLOCK", 40)
-    with pytest.raises(AdiffError, match="not a row of the table: a line that does not end"):
-        list(read.chunks(str(folder / "x.ndjson"), "", True, None))
-
-
-@pytest.mark.parametrize("content", [b'1,"a"\n"2\n",b\n3,c"\n4,d\n', b"1,a\n2,b\n", b'"1\n\n"\n2', b'"\n"\n' * 9])
-def test_blocks_end_outside_of_quotes(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
-    for size in range(1, 12):
-        monkeypatch.setattr(read, "BLOCK", size)
-        found = list(read.blocks(io.BytesIO(content), "t"))
-        assert b"".join(found) == content
-        assert not any(block.count(b'"') % 2 or block[-1:] != b"\n" for block in found[:-1])
-
-
 def without_arrow(folder: Path, *arguments: str) -> Completed:
     code = "import sys; sys.modules['pyarrow'] = None; from adiff.cli.main import main; main()"
     return subprocess.run([sys.executable, "-c", code, *arguments], cwd=folder, capture_output=True, text=True)
@@ -349,73 +309,12 @@ def test_without_pyarrow(answer: Callable[..., str], folder: Path) -> None:
         assert 'pip install "adiff[tables]"' in done.stderr
 
 
-def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Small blocks and chunks give what one of all gives; a column of whole numbers may become one of floats."""
-    text = "x,s\n" + "".join(f'{i},"line\n{i}"\n' for i in range(200)) + '0.5,"q"\n'
-    path = folder / "c.csv"
-    path.write_text(text)
-    whole = list(read.chunks(str(path), "", True, None))
-    monkeypatch.setattr(read, "BLOCK", 100)
-    parts = list(read.chunks(str(path), "", True, None))
-    assert len(whole) == 1 < len(parts)
-    assert [cell for part in parts for cell in list(map(str, part.columns[1]))] == list(map(str, whole[0].columns[1]))
-    assert parts[-1].place(parts[-1].count - 1) == f"{path}:402"
-    inputs = columns.Inputs(None)
-    kinds = [inputs.read("x", part.columns[0], True)[0].dtype.kind for part in parts]
-    assert (kinds[0], kinds[-1]) == ("i", "f")
-
-
-def test_floats_as_text() -> None:
-    numbers = np.concatenate(
-        [[0.0, -0.0, 1e15, 1e16, 1e-4, 9.9e-5, np.inf, np.nan, 3.0], np.random.default_rng(1).normal(size=2_000)]
-    )
-    numbers = np.concatenate([numbers, numbers * 1e-7, numbers * 1e18])
-    assert columns.as_texts(numbers, None, ",").to_pylist() == list(map(repr, numbers.tolist()))
-
-
-def test_progress(terminal: Callable[..., str], folder: Path) -> None:
-    from adiff.cli.tables.run import words
-
-    assert words(4_500_000, 2.0, 0.45) == "[#########...........] 4,500,000 rows, 2,250,000 a second, 2 s left"
-    assert words(10, 2.0, None) == "10 rows, 5 a second"
-
-
-def test_memory_does_not_grow(folder: Path) -> None:
-    """A table of twice the rows takes no more memory."""
-    line = "0.123456,0.654321,some text that stays\n"
-    peaks = []
-    for count in (400_000, 1_200_000):
-        (folder / "big.csv").write_text("x,y,s\n" + line * count)
-        code = (
-            "import resource, sys; from adiff.cli.main import run; from adiff.cli.environment import Environment;"
-            "assert run(sys.argv[1:], Environment.system()) == 0;"
-            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
-        )
-        done = subprocess.run(
-            [sys.executable, "-c", code, "grad", "x*y", "--rows", "big.csv", "-o", "big.parquet", "--engine", "tape"],
-            cwd=folder, capture_output=True, text=True,
-        )  # fmt: skip
-        peaks.append(int(done.stdout))
-    assert peaks[1] < peaks[0] * 1.25
-    assert parquet.ParquetFile(folder / "big.parquet").metadata.num_rows == 1_200_000
-
-
 def test_ctrl_c_leaves_no_file(folder: Path) -> None:
     import signal
 
     source = "import sys\nprint('x')\nwhile True:\n    print('0.5')\n"
     feed = subprocess.Popen([sys.executable, "-c", source], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    command = [
-        sys.executable,
-        "-c",
-        "from adiff.cli.main import main; main()",
-        "grad",
-        "x**2",
-        "--rows",
-        "-",
-        "-o",
-        "o.csv",
-    ]
+    command = [sys.executable, "-c", "from adiff.cli.main import main; main()", *"grad x**2 --rows - -o o.csv".split()]
     process = subprocess.Popen(command, stdin=feed.stdout, cwd=folder, stderr=subprocess.PIPE)
     deadline = time.monotonic() + 60
     while not list(folder.glob(".adiff-*")) and time.monotonic() < deadline:
@@ -426,17 +325,6 @@ def test_ctrl_c_leaves_no_file(folder: Path) -> None:
     feed.wait()
     assert not list(folder.glob("*o.csv"))
     assert not list(folder.glob(".adiff-*"))
-
-
-def test_outputs_are_forms() -> None:
-    assert set(read.FORMS) < set(write.OUTPUTS)
-
-
-def test_a_cell_that_is_no_number_is_missing_in_a_typed_table(adiff: Callable[..., Completed], folder: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    (folder / "d.csv").write_text("x,y\nNA,2\n3,4\n")
-    assert adiff("value", "x*y", "--rows", "d.csv", "-o", "o.parquet").returncode == 1
-    assert parquet.read_table(folder / "o.parquet").to_pydict()["x"] == [None, 3.0]
 
 
 def test_a_column_of_truths_may_miss_some(adiff: Callable[..., Completed], folder: Path) -> None:
@@ -464,7 +352,37 @@ def test_points_keep_their_digits(adiff: Callable[..., Completed], axis: str, po
     assert [line.split(",")[0] for line in lines[1:]] == points
 
 
-def test_an_input_beside_a_grid_is_bound(adiff: Callable[..., Completed]) -> None:
-    done = adiff("grad", "x*z", "--over", "x=0:1/3")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "'z' is not bound" in done.stderr
+def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Small blocks and chunks give what one of all gives; a column of whole numbers may become one of floats."""
+    text = "x,s\n" + "".join(f'{i},"line\n{i}"\n' for i in range(200)) + '0.5,"q"\n'
+    path = folder / "c.csv"
+    path.write_text(text)
+    whole = list(read.chunks(str(path), "", True, None))
+    monkeypatch.setattr(read, "BLOCK", 100)
+    parts = list(read.chunks(str(path), "", True, None))
+    assert len(whole) == 1 < len(parts)
+    assert [cell for part in parts for cell in list(map(str, part.columns[1]))] == list(map(str, whole[0].columns[1]))
+    assert parts[-1].place(parts[-1].count - 1) == f"{path}:402"
+    inputs = columns.Inputs(None)
+    kinds = [inputs.read("x", part.columns[0], True)[0].dtype.kind for part in parts]
+    assert (kinds[0], kinds[-1]) == ("i", "f")
+
+
+def test_memory_does_not_grow(folder: Path) -> None:
+    """A table of twice the rows takes no more memory."""
+    line = "0.123456,0.654321,some text that stays\n"
+    peaks = []
+    for count in (400_000, 1_200_000):
+        (folder / "big.csv").write_text("x,y,s\n" + line * count)
+        code = (
+            "import resource, sys; from adiff.cli.main import run; from adiff.cli.environment import Environment;"
+            "assert run(sys.argv[1:], Environment.system()) == 0;"
+            "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", code, "grad", "x*y", "--rows", "big.csv", "-o", "big.parquet", "--engine", "tape"],
+            cwd=folder, capture_output=True, text=True,
+        )  # fmt: skip
+        peaks.append(int(done.stdout))
+    assert peaks[1] < peaks[0] * 1.25
+    assert parquet.ParquetFile(folder / "big.parquet").metadata.num_rows == 1_200_000

@@ -1,16 +1,13 @@
 """Tables on a pseudo-terminal, at several widths. The numbers in them come from calculus by hand."""
 
 import re
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
-from adiff.cli.formats.layout import Marks, aligned, cell_text
+from adiff.cli.formats.layout import Marks, cell_text
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
+
 Terminal = Callable[..., str]
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 MARKS = Marks(ascii=False)
@@ -163,13 +160,6 @@ def test_the_rest_of_a_long_tensor_is_counted(terminal: Terminal) -> None:
     assert "… " in shown
 
 
-def test_a_long_tape_is_cut_between_steps(terminal: Terminal, folder: Path) -> None:
-    (folder / "loop.adiff").write_text("y = x\nfor i in range(1000):\n    y = y * 1.5\ny\n")
-    shown = bare(terminal("tape", "-f", "loop.adiff", "--at", "x=2.0", columns=160))
-    assert "801 more steps" in shown
-    assert len(shown.splitlines()) < 250
-
-
 def test_user_text_is_never_markup(terminal: Terminal) -> None:
     assert "[bold red]x" in bare(terminal("value", "'[bold red]x'"))
     assert "[red]" in bare(terminal("tape", "x * len('[red]')", "--at", "x=2.0", columns=160))
@@ -194,13 +184,6 @@ def test_colour(terminal: Terminal, adiff: Callable[..., Completed]) -> None:
     assert not COLOUR.search(adiff(*arguments, FORCE_COLOR="1").stdout), "plain has no colour"
 
 
-def test_only_colours_that_show_on_dark_and_light(terminal: Terminal) -> None:
-    """White, black, yellow and blue vanish on one of the two."""
-    for arguments in (("hessian", "x*y", "--at", "x=1,y=2"), ("check", "x*y", "--at", "x=1,y=2"), ("ops",)):
-        codes = {code for found in re.findall(r"\x1b\[([0-9;]*)m", terminal(*arguments)) for code in found.split(";")}
-        assert codes <= {"", "0", "1", "2", "31", "32", "36"}
-
-
 def test_a_terminal_without_unicode(terminal: Terminal) -> None:
     for arguments in (
         ("grad", "sum(v)", "--at", "v=ones(1000)"),
@@ -216,12 +199,6 @@ def test_a_table_is_the_default_on_a_terminal_only(terminal: Terminal, adiff: Ca
     assert adiff("grad", "x**2", "--at", "x=2").stdout == "4.0\n"
     assert terminal("grad", "x**2", "--at", "x=2", "--format", "plain") == "4.0\n"
     assert terminal("value", "2+2") == "4\n"
-
-
-def test_a_batch_on_a_terminal(terminal: Terminal) -> None:
-    shown = bare(terminal("batch", "lines.txt"))
-    assert re.search(r"^ +3  grad +4\.0$", shown, re.MULTILINE)
-    assert "4 lines: 4 answered, 0 failed" in shown
 
 
 @pytest.mark.parametrize(
@@ -243,20 +220,6 @@ def test_cells(value: object, width: int, text: str) -> None:
     assert cell_text(value, None, width, MARKS) == text
 
 
-def test_decimal_points_stand_under_each_other() -> None:
-    assert aligned(["1.5", "-10", "2e-05", "–", "300.25"]) == ["  1.5", "-10", "  2e-05", "–", "300.25"]
-
-
-def test_progress_shows_after_a_second_and_leaves_nothing_behind(terminal: Terminal, folder: Path) -> None:
-    (folder / "loop.adiff").write_text("x = 0.0\nfor i in range(100000):\n    x = x + 1.0\nx\n")
-    (folder / "slow.txt").write_text("value -f loop.adiff --engine tape\n" * 100)
-    shown = terminal("batch", "slow.txt", "-o", "out.txt", "--timeout", "60")
-    assert re.search(r"\r\d+ lines", shown)
-    assert shown.endswith("\r\x1b[K100 lines: 100 answered, 0 failed\n")
-    (folder / "quick.txt").write_text("value 1\n" * 20)
-    assert terminal("batch", "quick.txt", "-o", "out.txt") == "20 lines: 20 answered, 0 failed\n"
-
-
 FIVE = ("hessian", "sum(x)**3 * x[0] + exp(sum(x**2)/10)", "--at", "x=[0.1,0.2,0.3,0.4,0.5]")
 
 
@@ -267,48 +230,9 @@ def test_a_matrix_too_wide_has_fewer_digits(terminal: Terminal) -> None:
     assert "7.652113081229351" in bare(terminal(*FIVE, columns=160))
 
 
-def test_what_is_whole_is_not_called_rounded(terminal: Terminal) -> None:
-    assert "rounded" not in bare(terminal("grad", "sum(x**2)", "--at", "x=[1.5,2]"))
-    assert "rounded" not in bare(terminal("grad", "sum(exp(x))", "--at", "x=[1.5,2]", "--precision", "4"))
-
-
 def test_a_matrix_that_would_be_cut_is_turned(terminal: Terminal) -> None:
     shown = bare(
         terminal("grad", "sum(sin(x)*exp(x))", "--at", "x=[[0.1,0.2],[1.3,-1.42345678912],[2.5,-13.1]]", columns=60)
     )
     assert "more" not in shown
     assert "7.2054529e-07]" in shown
-
-
-def test_a_turned_tape_has_its_sources_whole(terminal: Terminal) -> None:
-    shown = bare(terminal("tape", "log(x*y) + sin(x)*exp(y)", "--at", "x=2,y=3", columns=60))
-    assert re.search(r"source +log\(x\*y\) \+ sin\(x\)\*exp\(y\)$", shown, re.MULTILINE)
-
-
-class Read(list[float]):
-    """A list that counts how much of it is asked for."""
-
-    asked = 0
-
-    def __getitem__(self, key: Any) -> Any:
-        found = super().__getitem__(key)
-        Read.asked += len(found) if isinstance(key, slice) else 1
-        return found
-
-
-def test_a_long_vector_is_read_as_far_as_it_is_shown() -> None:
-    long = np.arange(10**6) / 7
-    assert cell_text(long, None, 40, Marks(False)) == "[0.0, 0.14285714, … 999998 more]"
-    assert cell_text(long[:3], None, 40, Marks(False)) == "[0.0, 0.14285714, 0.28571429]"
-    assert cell_text(long.reshape(10, 10**5), None, 40, Marks(False)).startswith(
-        "[      0.0  0.14285714  … 99998 more]\n"
-    )
-    cell_text(Read([0.5] * 10_000), None, 40, Marks(False))
-    assert 0 < Read.asked < 200
-
-
-@pytest.mark.parametrize("columns", [80, 100, 140])
-def test_a_tensor_is_shown_as_far_as_the_width_holds(terminal: Terminal, columns: int) -> None:
-    shown = bare(terminal("hessian", "sum(x**3)", "--at", "x=random.normal((40,), seed=1)", columns=columns))
-    longest = max(map(len, shown.splitlines()))
-    assert columns - 12 < longest <= columns

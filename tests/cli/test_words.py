@@ -23,9 +23,3 @@ def test_comments() -> None:
     assert divide('grad "x#1" --at x=2  # the rest') == ["grad", "x#1", "--at", "x=2"]
     assert divide("value a#b") == ["value", "a#b"]
     assert divide("value '#'") == ["value", "#"]
-
-
-def test_ordinary_lines() -> None:
-    assert divide(""" grad "x**2 + y" --at x=2,y='3' -q """) == ["grad", "x**2 + y", "--at", "x=2,y=3", "-q"]
-    assert divide("""value "" ''""") == ["value", "", ""]
-    assert divide("") == []

@@ -35,10 +35,7 @@ POINTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "`hypot(x, y)` at (0, 0)": [("hypot(x, y)", {"x": 0.0, "y": 0.0})],
     "`atan2(y, x)` at (0, 0)": [("atan2(y, x)", {"x": 0.0, "y": 0.0})],
     "`sqrt(sum(x**2))` at 0": [("sqrt(sum(x**2))", {"x": [0.0, 0.0]})],
-    "`where(x > 0, sqrt(x), 0)` at 0 and -1": [
-        ("where(x > 0, sqrt(x), 0)", {"x": 0.0}),
-        ("where(x > 0, sqrt(x), 0)", {"x": -1.0}),
-    ],
+    "`where(x > 0, sqrt(x), 0)` at 0 and -1": [("where(x > 0, sqrt(x), 0)", {"x": 0.0}), ("where(x > 0, sqrt(x), 0)", {"x": -1.0})],
     "`where(x > 0, log(x), 0)` at 0": [("where(x > 0, log(x), 0)", {"x": 0.0})],
     "`xlogy(x, y)` at (0, 0)": [("xlogy(x, y)", {"x": 0.0, "y": 0.0})],
     "`prod(x)` of [0, 2, 3]": [("prod(x)", {"x": [0.0, 2.0, 3.0]})],
@@ -46,7 +43,7 @@ POINTS: dict[str, list[tuple[str, dict[str, Any]]]] = {
     "`logsumexp` of (-inf, -inf)": [("logsumexp(x)", {"x": [-INF, -INF]}), ("logaddexp(x, y)", {"x": -INF, "y": -INF})],
     "`sinc(x)` at 0": [("sinc(x)", {"x": 0.0})],
     "`mod(x, y)` at (4, 2)": [("mod(x, y)", {"x": 4.0, "y": 2.0})],
-}
+}  # fmt: skip
 
 
 def test_every_row_is_tried() -> None:
