@@ -140,7 +140,7 @@ def call(pick: Pick, depth: int = 2) -> str:
 def grown(pick: Pick) -> str:
     """A text from the grammar, whose functions there are."""
     return "f = lambda q, *r: q*x\ng = lambda q, *r: sum(q)*v\nz = a = t = xs = y\n" + text_of(
-        FORMS, pick, "<lines>", pick((4, 6, 8))
+        forms(), pick, "<lines>", pick((4, 6, 8))
     )
 
 
