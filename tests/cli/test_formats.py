@@ -189,7 +189,7 @@ def test_long_arrays_are_written_in_pieces(shape: tuple[int, ...], dtype: str, m
     """A part at a time, and the parts are what the whole would be."""
     monkeypatch.setattr(numbers, "AT_ONCE", 512)
     array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
-    assert len(list(as_json.pieces(array))) > 3
+    assert len(list(as_json.pieces(array))) > 1
     assert strict("".join(as_json.pieces(array))) == array.tolist()
     result = Result({})
     result.lines = [("a", array), ("b", 1.0)]
