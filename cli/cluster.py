@@ -26,7 +26,7 @@ EACH = 4  # tasks at a time for each thread of the workers
 
 
 class Cluster:
-    """A connection to a scheduler; a context."""
+    """A connection to a scheduler, which is there until the process ends."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -45,12 +45,6 @@ class Cluster:
         self.threads = sum(self.client.nthreads().values())
         if not self.threads:
             raise errors.unreadable(f"--scheduler {address}", "the scheduler has no workers", hint)
-
-    def __enter__(self) -> Cluster:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.client.close()
 
     def ordered(self, work: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Generator[Any]:
         """What the work on each task gives, in order."""

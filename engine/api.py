@@ -299,7 +299,7 @@ class Program:
 
         It takes such a point and gives an Outcome, as `evaluate` does. Where a kernel answers, a call costs microseconds
         beside the kernel's own time, for every command but `derivative`; and where the tape does, its time is counted
-        over all calls, so that what they have spent what a compiler takes is compiled. Options: those of `evaluate`.
+        over all calls: a kernel is compiled when it is what a compiler takes, or for the fifteenth. Options: those of `evaluate`.
         """
         from .repeated import Repeated
 

@@ -89,8 +89,7 @@ def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator
         from ..cluster import Cluster
 
         left = ((number, raw) for number, raw in lines(path, answering.environment) if number > after)
-        with Cluster(answering.batch.text("scheduler")) as cluster:
-            yield from cluster.replies(answering, left)
+        yield from Cluster(answering.batch.text("scheduler")).replies(answering, left)
         return
     forks = hasattr(os, "fork")  # not on Windows
     if jobs > 1 and not forks:

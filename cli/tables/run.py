@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from contextlib import nullcontext
 from functools import partial
 from time import perf_counter
 
@@ -56,16 +55,14 @@ def answer(request: Request, program: Program, environment: Environment, output:
     # Rows and a bar on one terminal would write over one another.
     progress = Progress(environment, output.path is not None or not is_terminal(environment.stdout), "")
     start = perf_counter()
-    cluster: Any = nullcontext()
     if "scheduler" in request.options:
         from ..cluster import Cluster
 
-        cluster = Cluster(request.text("scheduler"))
+        table.cluster = Cluster(request.text("scheduler"))
     try:
-        with cluster as table.cluster:
-            for chunk in found:
-                table.take(chunk, out)
-                progress.show(words(table.count, perf_counter() - start, chunk.done))
+        for chunk in found:
+            table.take(chunk, out)
+            progress.show(words(table.count, perf_counter() - start, chunk.done))
     except AdiffError:
         progress.clear()
         if table.count:
@@ -110,7 +107,7 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
                 raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         elif len(parts) == 2 and slash and (points := points.strip()[:20]).isdecimal() and int(points):
             start, stop = (float(constant_of(f"--over {name}", part)) for part in (parts[0], last))
-            values = spaced(start, stop, bounded(int(points), found))
+            values = Axis(start, stop, bounded(int(points), found))
         elif len(parts) == 3:
             start, stop, step = (float(constant_of(f"--over {name}", part)) for part in parts)
             count = (stop - start) / step if step else -1.0
@@ -119,9 +116,9 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             whole = round(count)
             bounded(whole + 1, found)
             if abs(count - whole) < 1e-9 * max(whole, 1):
-                values = spaced(start, stop, whole + 1)
+                values = Axis(start, stop, whole + 1)
             else:
-                values = Axis(start, step, int(count) + 1)
+                values = Axis(start, None, int(count) + 1, step)
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
@@ -141,8 +138,9 @@ class Axis:
     """Points from start on, computed as they are asked for; the last one is `stop`, where that is given. Of decimal steps they are
     decimal numbers, 0.3 and not 0.30000000000000004."""
 
-    def __init__(self, start: float, step: float, count: int, stop: float | None = None) -> None:
-        self.start, self.step, self.count, self.stop = start, step, count, stop
+    def __init__(self, start: float, stop: float | None, count: int, step: float = 0.0) -> None:
+        step = step if stop is None else (stop - start) / max(count - 1, 1)
+        self.start, self.stop, self.count, self.step = start, stop, count, step
         given = (start, step) if stop is None else (start, stop, step)
         self.decimal = all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given)
 
@@ -158,11 +156,6 @@ class Axis:
         if self.stop is not None and self.count > 1:
             found = np.where(index == self.count - 1, self.stop, found)
         return found.round(9) if self.decimal else found
-
-
-def spaced(start: float, stop: float, points: int) -> Axis:
-    """Points from start to stop, both among them."""
-    return Axis(start, (stop - start) / max(points - 1, 1), points, stop)
 
 
 class Table:
