@@ -1,7 +1,5 @@
 """A Dask cluster: what its workers answer is what is answered here, whatever becomes of one of them."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -12,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from .conftest import COMMAND, Completed
+
 pytest.importorskip("distributed")
-Completed = subprocess.CompletedProcess[str]
 SLOW = "y = x\nfor i in range(300):\n    y = y + 0.001*sin(y)\ny"
 # A scheduler and two workers in processes of their own; the numbers of these are printed.
 CLUSTER = """
@@ -62,8 +61,8 @@ def test_a_worker_is_lost_and_no_byte_differs(
     client = Client(address, set_as_default=False)
     for number, (line, before) in enumerate(zip(here, said)):
         name = line[-1]
-        command = [sys.executable, "-c", "from adiff.cli.main import main; main()", *line[:-1], "c-" + name]
-        started = subprocess.Popen([*command, "--scheduler", address], cwd=folder, text=True, stderr=subprocess.PIPE)
+        command = [*COMMAND, *line[:-1], "c-" + name, "--scheduler", address]
+        started = subprocess.Popen(command, cwd=folder, text=True, stderr=subprocess.PIPE)
         if number == 2:  # while lines are under way
             while not client.processing() or not any(client.processing().values()):
                 assert started.poll() is None
@@ -76,11 +75,9 @@ def test_a_worker_is_lost_and_no_byte_differs(
 
 
 def test_a_scheduler_that_is_not_there(adiff: Callable[..., Completed]) -> None:
-    begun = time.monotonic()
     done = adiff("value", "x", "--over", "x=0:1/3", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9")
     assert (done.returncode, done.stdout) == (4, "")
     assert "no Dask scheduler answers" in done.stderr
-    assert time.monotonic() - begun < 60  # it gives up after eight seconds, on a machine that is not busy
     done = adiff("value", "x", "--over", "x=0:1/3", "--engine", "dask")
     assert (done.returncode, "--scheduler tcp://HOST:8786" in done.stderr) == (2, True)
     assert adiff("value", "1", "--scheduler", "tcp://127.0.0.1:9").returncode == 2

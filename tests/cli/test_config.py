@@ -1,7 +1,5 @@
 """`config`, `doctor` and `man`: what holds and why, what is wrong, and a page that has it all."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 from adiff.cli.commands import COMMANDS
 
-Completed = subprocess.CompletedProcess[str]
+from .conftest import Completed
 
 
 @pytest.fixture

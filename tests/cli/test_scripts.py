@@ -1,7 +1,5 @@
 """samples/greeks.sh does what it says: against closed forms of the normal distribution."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
