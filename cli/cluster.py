@@ -110,9 +110,6 @@ def result(future: Any) -> Any:
         raise AdiffError("E0611", f"the cluster has failed: {said}") from None
 
 
-# --- what workers do --------------------------------------------------------------------------------------------------
-
-
 def answered(batch: Request, style: Any, lines: list[tuple[int, bytes]]) -> list[Reply | None]:
     """The replies to lines."""
     from .batch.line import Answering

@@ -124,6 +124,3 @@ def apply(request: Request, variables: Mapping[str, str]) -> None:
         fits = option is not None and (not option.choices or value in option.choices)
         if fits and value is not False and not (key == "format" and request.flag("output")):
             request.options.setdefault(key, value)
-
-
-__all__ = ["apply", "location", "settings"]
