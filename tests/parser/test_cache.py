@@ -151,3 +151,15 @@ def test_folder_follows_the_platform(
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     assert cache.folder() == expected
+
+
+def test_a_failed_write_leaves_nothing_behind(folder: Path) -> None:
+    (folder / "name").mkdir(parents=True)
+    assert not cache.write("name", b"content")
+    assert [path.name for path in folder.iterdir()] == ["name"]
+
+
+def test_without_kept_code_the_pattern_is_compiled(made: bytes) -> None:
+    for code in (None, [1, 2, 3]):
+        pattern = table.Table({**marshal.loads(made), "code": code}).pattern
+        assert pattern.findall("x + 1") == ["x", " ", "+", " ", "1"]
