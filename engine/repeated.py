@@ -114,6 +114,8 @@ class Repeated:
         found = Found(compiled, results, flags)
         if flags or not all(map(finite, results)) or found.mask != (1 << len(compiled.request.names)) - 1:
             return None
+        if not found.is_decided:
+            return None
         outcome = Outcome()
         pattern = self.pattern
         outcome.types, outcome.notices = pattern.types, pattern.notices

@@ -78,8 +78,8 @@ class Tiers:
             values = () if given is None else given()
             found = compiled(self.point, values)
             self.finite = found.is_finite
-            if request.command != "value" and not kernels.careful and not self.finite:
-                # Perhaps a zero has met an infinity, where a zero cotangent is to win.
+            if request.command != "value" and not kernels.careful and not (self.finite and found.is_decided):
+                # Perhaps a zero has met an infinity, where a zero cotangent is to win, or a source is not reached.
                 kernels.careful = True
                 compiled = kernels.find(self.point, request)
                 found = compiled(self.point, values)

@@ -35,16 +35,18 @@ class Constructed:
 
     `value` is the structure of the program's value, with a `Leaf` for each result of the kernel. `derived` has, in an order that the
     command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` is the number of the
-    result that says which sources reach the value (bit i for source i), or the mask itself.
+    result that says which sources reach the value (bit i for source i), or the mask itself, in which the sources `undecided` may
+    not: data decide.
     """
 
-    __slots__ = ("apart", "derived", "kernel", "mask", "mode", "shape", "value")
+    __slots__ = ("apart", "derived", "kernel", "mask", "mode", "shape", "undecided", "value")
 
     def __init__(self) -> None:
         self.kernel: Kernel
         self.value: Any = None
         self.derived: list[int | None] = []
         self.mask: tuple[str, int] = ("known", 0)
+        self.undecided: list[int] = []
         self.mode = ""
         self.shape: tuple[int, ...] = ()
         self.apart: str | None = None
@@ -137,6 +139,11 @@ class Construction:
     def masked(self, y: Any, found: Any) -> tuple[Any, Any]:
         """The value, with a mask computed beside it where data decide which sources reach it."""
         if y.__class__ is not Sym or self.reach.decided(y.var):
+            return y, found
+        if not self.builder.careful and self.request.command in ("grad", "vjp"):
+            # A derivative that is not zero tells that its source is reached.
+            doubt = self.reach.may[y.var] ^ self.reach.must.get(y.var, 0)
+            self.made.undecided = [i for i in range(len(self.sources)) if doubt >> i & 1]
             return y, found
         block = self.builder.block
         self.builder.scopes[0] = type(self.builder.scopes[0])([])

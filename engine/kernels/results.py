@@ -32,6 +32,7 @@ def facts_of(made: Constructed, emitted: Any) -> dict[str, Any]:
     """What is known of a kernel's results, in plain types."""
     return {
         "value": plain_layout(made.value), "derived": made.derived, "mask": made.mask, "mode": made.mode,
+        "undecided": made.undecided,
         "conditional": any(stmt.__class__ is Loop and stmt.index is None for stmt in walk(made.kernel.body)),
         "shape": made.shape, "apart": made.apart, "text": emitted.text,
         "flags": [(flag.text, *place(flag.site)) for flag in made.kernel.flags],
@@ -97,6 +98,12 @@ class Found:
     def is_finite(self) -> bool:
         """Whether no result is nan or infinite."""
         return all_finite(list(self.results))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known which sources reach the value: those that may do have a derivative that is not zero."""
+        found = map(self.derived, self.compiled.facts["undecided"])
+        return all(x.any() if hasattr(x, "any") else x for x in found)
 
     @property
     def mask(self) -> int:

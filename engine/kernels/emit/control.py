@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # How many iterations go by between two looks at the stop word.
 STRIDE = 4096
+# And where the iterations are counted; a conditional loop has room for the heads of as many at first.
+FIRST = 256
 # Numbers of iterations, and what loops count, are far from the bound of integers.
 MOST = 2**50
 
@@ -78,9 +80,7 @@ class Emitter(Statements):
             self.collected[update] = self.new("s")
             self.add(f"{self.collected[update]} = 0.0")
         with self.inner():
-            self.head(stmt, counter)
-            if growing:
-                self.add(f"if {counter} & ({counter} - 1 | 255) == 0:", *growing)
+            polls = self.head(stmt, counter)
             if stmt.index is None:
                 self.block(stmt.test, [stmt.condition], ())
                 self.add(f"if not {self.text(stmt.condition, 'b')}:", "    break")
@@ -96,6 +96,10 @@ class Emitter(Statements):
                 self.add(f"{counter} += 1")
             if stmt.stop_when is not None:
                 self.add(f"if {pairs[-1][0]}:", "    break")
+            if growing:
+                polls += [f"if {counter} & ({counter} - 1) == 0:", *growing]
+            if polls:
+                self.add(f"if {counter} & {FIRST - 1} == 0:", *["    " + line for line in polls])
         for phi, _, _, out in stmt.carried:
             if phi.shape:
                 self.refs[out] = self.refs[phi]
@@ -126,14 +130,15 @@ class Emitter(Statements):
             self.stacks[stack] = Buffer(name, stack.kind, -1, writable=False)
             room = f"stack_of_{ROOM[stack.kind]}(run, {self.slot()}, {{}}{f' * {size}' if size != 1 else ''})"
             if stmt.index is None:
-                self.entry[name] = room.format(1)
-                growing.append(f"    {name} = {room.format(f'(2 * {counter} + 256)')}")
+                self.entry[name] = room.format(FIRST)
+                growing.append(f"    {name} = {room.format(f'(2 * {counter})')}")
             else:
                 self.add(f"{name} = {room.format(self.trips(stmt))}")
         return growing
 
-    def head(self, stmt: Loop, counter: str) -> None:
-        """The lines that begin an iteration. Loops of the program look at the stop word now and then."""
+    def head(self, stmt: Loop, counter: str) -> list[str]:
+        """Write the lines that begin an iteration. Loops of the program look at the stop word now and then: the lines that do so
+        every few iterations are returned."""
         polled, nested = stmt.site is not None, any(s.__class__ is Loop for s in (*stmt.test, *stmt.body))
         if stmt.index is None:
             self.add("while True:")
@@ -159,10 +164,9 @@ class Emitter(Statements):
         self.bounds[stmt.position] = MOST
         if counter:
             self.places[stmt.position], self.texts[stmt.position] = variable(counter), counter
-        if polled and not nested:
-            self.add(f"if {counter} & {STRIDE - 1} == 0:", "    poll(run)")
-        elif polled:
+        if polled and nested:
             self.add("poll(run)")
+        return ["poll(run)"] if polled and not nested else []
 
     def fixed_adds(self, stmt: Loop) -> list[tuple[Any, Var]]:
         """The statements that add to an element of a carried array which is the same in all iterations, while others only add to
