@@ -97,7 +97,7 @@ class Found:
     @property
     def is_finite(self) -> bool:
         """Whether no result is nan or infinite."""
-        return all_finite(list(self.results))
+        return all_finite(self.results)
 
     @property
     def is_decided(self) -> bool:
