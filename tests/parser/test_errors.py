@@ -4,6 +4,7 @@ import pickle
 
 import pytest
 from adiff.parser.errors import AdiffError
+from adiff.parser.parse import parse
 from adiff.parser.render import render
 from adiff.parser.source import Source, Span
 from adiff.parser.suggest import suggest
@@ -145,3 +146,13 @@ def test_suggestion(word: str, first: str | None) -> None:
 def test_at_most_three_suggestions_and_never_the_word_itself() -> None:
     assert len(suggest("aaaaa", [f"aaaa{letter}" for letter in "bcdefgh"])) == 3
     assert suggest("sin", ["sin"]) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("with y as\nz", "the end of the line was not expected here"), ("y = 2 + lambda", "'lambda' is a keyword and cannot be a name")],
+)  # fmt: skip
+def test_what_was_not_expected(text: str, message: str) -> None:
+    with pytest.raises(AdiffError) as caught:
+        parse(Source(text))
+    assert caught.value.message == message
