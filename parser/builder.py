@@ -472,14 +472,10 @@ dict_comprehension = node(syntax.DictComp, 1, 3, 4)
 set_ = node(syntax.Set, 1)
 
 
-def refused_set_comprehension(children: Children, start: int, end: int) -> Node:
-    raise Mistake(
-        "E0138",
-        "a set comprehension is not part of the language",
-        start,
-        end,
-        "write a list comprehension: [... for ...]",
-    )
+def set_comprehension(children: Children, start: int, end: int) -> syntax.Set:
+    """`{x for x in xs}` is `{*[x for x in xs]}`."""
+    items = syntax.ListComp(children[1], children[2], start, end)
+    return syntax.Set([syntax.Starred(items, start, end)], start, end)
 
 
 def clause(children: Children, start: int, end: int) -> Comprehension:

@@ -65,7 +65,7 @@ def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
     if not RECORDERS:
         if dtype is WEAK_COUNT:
             return apply(op, inputs, None)
-        return value if dtype.weak else Tensor(value, dtype)
+        return value if dtype.bare else Tensor(value, dtype)
     recorder = RECORDERS[0]
     token = recorder.token
     a, b = inputs if len(inputs) == 2 else (inputs[0], None)
@@ -133,7 +133,7 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     if (
         out.__class__ is Tensor
         and out.on is None
-        and out.dtype.weak
+        and out.dtype.bare
         and out.dtype is not WEAK_COUNT  # one that counts does so whether it is followed or not
         and out.value.__class__ in (float, int, complex, bool)
     ):

@@ -6,7 +6,9 @@ from .dtypes import (
     BOOL,
     COMPLEX_OF,
     INT64,
+    NUMPY,
     REAL_PART,
+    UINT64,
     WEAK,
     WEAK_COMPLEX,
     WEAK_COUNT,
@@ -47,7 +49,9 @@ def result_dtypes(op: Operation, dtypes: list[DType], attributes: dict[str, Any]
     computed = common_dtype(op, dtypes)
     if kind == "promote" or kind == "first":
         return computed, computed
-    if kind == "arithmetic":
+    if kind == "total" and computed.kind == "i" and computed.weak and not computed.bare:
+        computed = NUMPY[UINT64 if computed.name[0] == "u" else INT64]  # NumPy adds up in 64 bits
+    if kind in ("arithmetic", "total"):
         if computed.kind == "b":
             return INT64, WEAK[INT64]
         return computed, computed
@@ -99,9 +103,10 @@ def mismatch_error(op: Operation, mismatch: DTypeMismatch) -> Exception:
     )
     if first.weak or second.weak:
         weak, strong = (first, second) if first.weak else (second, first)
+        owner = "a bare" if weak.bare else "NumPy's"
         return failure(
             "E0301",
-            f"{op.name} cannot combine {strong.name} with a bare {weak.name}: dtypes do not mix",
+            f"{op.name} cannot combine {strong.name} with {owner} {weak.name}: dtypes do not mix",
             f"write cast(x, {weak.name}) for the {strong.name} operand",
         )
     return failure(

@@ -1,7 +1,8 @@
 """The dtypes of the language and the rule by which they meet.
 
 Strong dtypes never mix (TensorFlow's rule). A *weak* dtype belongs to a literal or a bare binding and adopts
-the dtype of what it meets (JAX's rule).
+the dtype of what it meets (JAX's rule). A weak dtype of NumPy's belongs to an array or number that NumPy would have
+made with it: beside a tensor it adopts that dtype, and two of them promote as NumPy promotes them.
 """
 
 from __future__ import annotations
@@ -12,27 +13,32 @@ if TYPE_CHECKING:
 
 
 class DType:
-    """One dtype: `kind` is b(ool) i(nteger) f(loat) c(omplex) or s(tring); `weak` dtypes adopt what they meet."""
+    """One dtype: `kind` is b(ool) i(nteger) f(loat) c(omplex) or s(tring); `weak` dtypes adopt what they meet, and those
+    of them are `bare` that are not NumPy's."""
 
-    __slots__ = ("bits", "kind", "name", "strong", "weak")
+    __slots__ = ("bare", "bits", "kind", "name", "strong", "weak")
     name: str
     kind: str
     bits: int
     weak: bool
+    bare: bool
     strong: DType
 
-    def __init__(self, name: str, kind: str, bits: int, weak_of: DType | None = None) -> None:
+    def __init__(self, name: str, kind: str, bits: int, weak_of: DType | None = None, bare: bool = True) -> None:
         self.name = name
         self.kind = kind
         self.bits = bits
         self.weak = weak_of is not None
+        self.bare = self.weak and bare
         self.strong = self if weak_of is None else weak_of
 
     def __repr__(self) -> str:
         return f"weak {self.name}" if self.weak else self.name
 
-    def __reduce__(self) -> str:
+    def __reduce__(self) -> Any:
         # There is one of each, which another process has under the same name.
+        if self.weak and not self.bare:
+            return numpys, (self.strong,)
         return next(name for name, x in globals().items() if x is self)
 
     @property
@@ -103,6 +109,12 @@ WEAK: dict[DType, DType] = {
     FLOAT32: WEAK_FLOAT32,
     COMPLEX64: WEAK_COMPLEX64,
 }
+# The dtypes of what NumPy makes where one is asked for: np.array(x, dtype="uint8"), x.astype("float32"), np.int32(2).
+NUMPY: dict[DType, DType] = {
+    dtype: DType(dtype.name, dtype.kind, dtype.bits, dtype, bare=False)
+    for dtype in STRONG.values()
+    if dtype.kind in "ifc"
+}
 
 # Spellings of dtypes that users type: tf.float32, np.float64, "double", float.
 SPELLINGS: dict[str, DType] = {
@@ -125,6 +137,8 @@ _RAW: dict[type, DType] = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex
 _RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
 REAL_PART = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT, WEAK_COMPLEX64: WEAK_FLOAT32}
 COMPLEX_OF = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128, WEAK_FLOAT: WEAK_COMPLEX, WEAK_FLOAT32: WEAK_COMPLEX64}
+for _table in (REAL_PART, COMPLEX_OF):
+    _table.update({NUMPY[a]: NUMPY[b] for a, b in _table.items() if a in NUMPY})
 
 
 class DTypeMismatch(Exception):
@@ -134,6 +148,11 @@ class DTypeMismatch(Exception):
         super().__init__(f"{first.name} and {second.name}")
         self.first = first
         self.second = second
+
+
+def numpys(dtype: DType) -> DType:
+    """NumPy's counterpart of a dtype; one that is bare, or none of numbers, as it is."""
+    return dtype if dtype.bare else NUMPY.get(dtype.strong, dtype)
 
 
 def raw_dtype(value: object) -> DType | None:
@@ -165,6 +184,12 @@ def promote(first: DType, second: DType) -> DType:
     if rank_first is None or rank_second is None:
         raise DTypeMismatch(first, second)
     if first.weak and second.weak:
+        if not (first.bare or second.bare):
+            from numpy import promote_types
+
+            return NUMPY[STRONG[promote_types(first.name, second.name).name]]
+        if rank_first == rank_second and not (first.bare and second.bare):
+            return second if first.bare else first
         if rank_first == rank_second:
             return first if first.bits < second.bits else second
         return first if rank_first > rank_second else second

@@ -49,6 +49,8 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
         return tensor_of_list(x)
     if cls is range:
         return tensor_of_list(limits.listed(x))
+    if hasattr(x, "__next__") or cls.__name__ in ("dict_keys", "dict_values"):
+        return tensor_of_list(list(x))
     read = getattr(x, "read_value", None)
     if read is not None:
         return read()

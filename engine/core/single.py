@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .operation import Operation
 
 # Dtype rules by which a row of floats gives floats of the same dtype.
-KEEPING = frozenset(("arithmetic", "promote", "float", "first", "real"))
+KEEPING = frozenset(("arithmetic", "total", "promote", "float", "first", "real"))
 # The largest integer up to which a float64 holds all.
 LARGEST = 1 << 53
 # NumPy's float32, once an evaluation has met one; numbers of the program in it, by their float64.

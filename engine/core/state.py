@@ -83,6 +83,9 @@ class State:
         self.site: Site = NOWHERE
         # How many layers of each class have been named.
         self.names: dict[str, int] = {}
+        # How many statements around handle a ZeroDivisionError, so that bare numbers divided by zero raise one.
+        self.dividing = 0
+        self.masks: dict[int, tuple[Any, Any]] = {}
         # Where a copy of the last tape goes that a gradient is asked of; None where nobody wants it.
         self.last_tape: list[Any] | None = None
         # Takes a line that says how far a long call is; None where nobody watches.

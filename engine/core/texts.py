@@ -18,12 +18,31 @@ def recoded(text: str, written: str, read: str) -> str:
         raise failure("E0401", f"{text[:40]!r} cannot be read from {written} as {read}: {fault}") from None
 
 
+def method(name: str) -> Callable[..., Any]:
+    """Python's method of strings of that name, of texts and numbers."""
+
+    def run(s: str, *args: Any) -> Any:
+        try:
+            return getattr(s, name)(*args)
+        except (TypeError, ValueError) as fault:
+            raise failure("E0401" if isinstance(fault, ValueError) else "E0304", f"{name}: {fault}") from None
+
+    return run
+
+
+# Those that give no longer texts than they take.
+PLAIN = """
+upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index rindex count capitalize swapcase casefold
+partition rpartition removeprefix removesuffix title isdigit isdecimal isnumeric isalpha isalnum isupper islower isspace istitle
+isidentifier
+"""
+
 TEXT_METHODS: dict[str, Callable[..., Any]] = {
-    "upper": lambda s: s.upper(), "lower": lambda s: s.lower(), "strip": lambda s: s.strip(),
-    "split": lambda s, sep=None: s.split(sep), "startswith": lambda s, p: s.startswith(p),
-    "endswith": lambda s, p: s.endswith(p), "replace": lambda s, a, b: s.replace(a, b),
+    **{name: method(name) for name in PLAIN.split()},
+    "split": lambda s, sep=None, maxsplit=-1: method("split")(s, sep, maxsplit),
+    "replace": lambda s, a, b, count=-1: method("replace")(s, a, b, count),
     "rjust": lambda s, width, fill=" ": s.rjust(width, fill), "ljust": lambda s, width, fill=" ": s.ljust(width, fill),
     "center": lambda s, width, fill=" ": s.center(width, fill), "zfill": lambda s, width: s.zfill(width),
-    "title": lambda s: s.title(), "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
+    "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip

@@ -7,6 +7,7 @@ from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe
 from ..core.operation import static
+from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
 from ..core.wording import has_no_attribute
@@ -93,6 +94,7 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "size": size_of,
     "T": lambda x: OPERATORS.transpose(x) if len(shape_of(x)) > 1 else x,
     "at": At,
+    "_keras_mask": lambda x: STATE.masks.get(id(x), (None, None))[1],
     "device": lambda x: "/job:localhost/replica:0/task:0/device:CPU:0",
     "mT": lambda x: OPERATORS.matrix_transpose(x),
     "real": lambda x: OPERATORS.real(x),
@@ -217,7 +219,7 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "is_fully_defined": lambda x: None not in x,
     },
     dict: {
-        "keys": lambda d: list(d), "values": lambda d: list(d.values()), "items": lambda d: list(d.items()),
+        "keys": lambda d: d.keys(), "values": lambda d: d.values(), "items": lambda d: d.items(),
         "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,
     },
     str: {

@@ -121,7 +121,15 @@ def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
     return OPERATORS.complex(real, imag)
 
 
-def print_(*values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None) -> None:
+def print_(
+    *values: Any,
+    sep: Any = " ",
+    end: Any = "\n",
+    flush: Any = False,
+    file: Any = None,
+    summarize: Any = None,
+    output_stream: Any = None,
+) -> None:
     """Write values to the program's output; never recorded."""
     write = STATE.write
     if write is not None:
@@ -252,7 +260,10 @@ def tensorflow_variable(
     from ..ops.tensorflow import TENSORFLOW
 
     made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-    return Variable(TENSORFLOW["constant"](made, dtype=dtype), truth(trainable), name or "")
+    found = Variable(TENSORFLOW["constant"](made, dtype=dtype), truth(trainable), name or "")
+    if STATE.site.source is not None and STATE.site.source.library:
+        found.path = found.label  # one of Keras'
+    return found
 
 
 def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True) -> GradientTape:
@@ -299,6 +310,24 @@ def set_printoptions(
     STATE.print_with(options)
 
 
+class PrintOptions(Context):
+    """np.printoptions: what `with` leaves is as it was."""
+
+    __slots__ = ("before", "options")
+
+    def __init__(self, **options: Any) -> None:
+        self.options = options
+
+    def enter(self) -> None:
+        import numpy as np
+
+        self.before: Any = np.get_printoptions()
+        set_printoptions(**self.options)
+
+    def leave(self) -> None:
+        STATE.print_with(self.before)
+
+
 class FloatInfo:
     """np.finfo: the limits of a float dtype."""
 
@@ -329,6 +358,7 @@ FUNCTIONS: dict[str, Any] = {
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
+    "printoptions": lambda **options: PrintOptions(**options),
     "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
     "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "device": scope,

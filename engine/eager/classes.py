@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 
 ABSENT: Any = type("Absent", (), {})()
 
-# Operators whose methods classes of a program cannot have.
-WITHOUT_METHODS = ("&", "|", "^")
-
 
 class Class:
     """A class: its own members by name, and the classes that have the others.
@@ -259,7 +256,7 @@ class Instance(Kind):
         names: tuple[str, ...] = ()
         if op in PREFIX_ROWS.values():
             names = (PREFIX_METHODS.get(op.symbol, ""), "")
-        elif op.symbol not in WITHOUT_METHODS:
+        else:
             names = OPERATOR_METHODS.get(op.symbol, ())
         operands = list(inputs)
         for name, x in zip(names, operands):

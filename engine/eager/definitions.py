@@ -54,7 +54,7 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
         for parent in parents:
             if parent.__class__ is not Class:
                 raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class")
-        made: Any = Class(node.name, parents, {}, library=in_library(site))
+        made: Any = Class(node.name, parents, {"_annotated": node.annotated}, library=in_library(site))
         frame: list[Any] = [UNSET] * node.body.size
         frame[0], frame[FIRST] = f, made
         body(frame)
@@ -98,20 +98,30 @@ def handler_of(
     return choose
 
 
+def handles_division(kinds: c.Expr | None) -> bool:
+    """Whether the types of a handler name Python's error of a division by zero."""
+    items = kinds.items if kinds.__class__ is c.MakeTuple else [kinds]
+    return any(getattr(x, "name", None) in ("ZeroDivisionError", "ArithmeticError") for x in items)
+
+
 def try_(compiler: Compiler, node: c.Try) -> Run:
     body = compiler.block(node.body)
     orelse = compiler.block(node.orelse)
     final = compiler.block(node.final) if node.final else None
     choose = handler_of(compiler, node, compiler.block)
+    divides = any(handles_division(kinds) for kinds, *_ in node.handlers)
 
     def attempt(f: list[Any]) -> Any:
+        STATE.dividing += divides
         try:
             signal = body(f)
         except AdiffError as error:
+            STATE.dividing -= divides
             handler = choose(f, error)
             if handler is None:
                 raise
         else:
+            STATE.dividing -= divides
             return signal if signal is not None else orelse(f)
         return handler(f)
 

@@ -19,10 +19,11 @@ from .attributes import get_attribute
 from .calls import arguments
 from .operators import binary, compare, truth
 from .operators import prefix as apply_prefix
+from .values import Generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from .compile import Compiler
@@ -300,9 +301,8 @@ def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
         for clause in node.clauses
     ]
 
-    def walk(f: list[Any], level: int, found: list[Any]) -> None:
-        put, iterable, tests, site = clauses[level]
-        items = iterable(f)
+    def walk(f: list[Any], level: int, items: Any) -> Iterator[None]:
+        put, _, tests, site = clauses[level]
         STATE.site = site
         for item in iterate(items):
             if LIMITS.max_steps is not None:
@@ -311,20 +311,19 @@ def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
             put(f, item)
             if all(truth(test(f)) for test in tests):
                 if level + 1 < len(clauses):
-                    walk(f, level + 1, found)
-                elif key is None:
-                    found.append(element(f))
+                    yield from walk(f, level + 1, clauses[level + 1][1](f))
                 else:
-                    found.append((key(f), element(f)))
+                    yield
 
     def run(f: list[Any]) -> Any:
-        found: list[Any] = []
-        walk(f, 0, found)
+        steps = walk(f, 0, clauses[0][1](f))
+        if node.kind == "generator":
+            return Generator("a generator expression", (element(f) for _ in steps))
         if key is None:
-            return found
+            return [element(f) for _ in steps]
         from ..kinds.access import hashable
 
-        return {hashable(k): v for k, v in found}
+        return {hashable(key(f)): element(f) for _ in steps}
 
     return run
 

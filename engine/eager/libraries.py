@@ -7,7 +7,7 @@ from copy import copy
 from ..core.errors import failure
 from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, shape_of
 from ..ops.random import drawn
 from ..program.lower import library_core
 from .classes import Class, Instance, Method
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from .compile import Compiler
 
     Run = Callable[[list[Any]], Any]
+
+MOST_MASKS = 256
 
 
 def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
@@ -90,6 +92,10 @@ def load(compiler: Compiler, file: str) -> list[Any]:
 def attributes(x: Any) -> dict[str, Any]:
     """The attributes of an instance, in the order in which they were assigned."""
     return dict(x.fields)
+
+
+def is_instance(x: Any) -> bool:
+    return x.__class__ is Instance
 
 
 def arguments(x: Any) -> dict[str, Any]:
@@ -188,6 +194,10 @@ def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
     """What an identifier of Keras' stands for: a name of the table, a class, or a function or instance itself."""
     from ...parser.suggest import suggest
 
+    config = {}
+    if identifier.__class__ is dict and "class_name" in identifier:
+        identifier, config = identifier["class_name"], identifier.get("config", {})
+        identifier = identifier if identifier in table else snake_case(identifier)
     if identifier.__class__ is str:
         if identifier not in table:
             close = suggest(identifier, list(table))
@@ -197,7 +207,7 @@ def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
             )  # fmt: skip
         identifier = table[identifier]
     if identifier.__class__ is Class:
-        return invoke(identifier, [], {})
+        return invoke(identifier, [], config)
     if identifier.__class__ is Instance or hasattr(identifier, "call") or identifier.__class__ is Function:
         return identifier
     raise failure("E0304", f"{describe(identifier)} is no {what}", f"give its name, or an instance: {', '.join(table)}")
@@ -227,6 +237,45 @@ def copied(x: Any, made: dict[int, Any] | None = None) -> Any:
             found.fields = {name: copied(item, made) for name, item in x.fields.items()}
         return found
     return x
+
+
+def with_members(cls: Class, members: dict[str, Any]) -> Class:
+    """A class with the methods that it does not define itself."""
+    cls.members.update({name: member for name, member in members.items() if name not in cls.members})
+    return cls
+
+
+def fields(cls: Class) -> list[str]:
+    """The names with annotations in a class and its bases, those of the bases first."""
+    return list(dict.fromkeys(name for base in cls.lineage[::-1] for name in base.members.get("_annotated", ())))
+
+
+def derives(cls: Class, *others: Class) -> bool:
+    return any(cls.derives_from(other) for other in others)
+
+
+def set_order(items: Any) -> list[Any]:
+    """The items of a set in Python's order where that is one of the items alone: of integers."""
+    return list(set(items) if all(x.__class__ is int for x in items) else items)
+
+
+def set_mask(x: Any, mask: Any) -> None:
+    """Keep the mask of a tensor of which it has the first sizes; of the last tensors alone."""
+    if x.__class__ in (list, tuple):
+        for item, own in zip(x, mask):
+            set_mask(item, own)
+    elif mask is not None and shape_of(x)[: len(shape_of(mask))] == shape_of(mask):
+        STATE.masks[id(x)] = x, mask
+        if len(STATE.masks) > MOST_MASKS:
+            del STATE.masks[next(iter(STATE.masks))]
+
+
+def mask_of(x: Any) -> Any:
+    """The mask of a tensor, or those of a list; None where there is none."""
+    if x.__class__ in (list, tuple):
+        found = [mask_of(item) for item in x]
+        return found if any(mask is not None for mask in found) else None
+    return STATE.masks.get(id(x), (None, None))[1]
 
 
 def progress(message: str) -> None:
@@ -264,7 +313,8 @@ def date_text(seconds: Any, form: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
-        arguments, attributes, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct, parts, snake_case,
-        unique_name, name_of, parameters, is_tensor, by_name, pass_over, copied, progress, clock, perf_counter, date_text, drawn,
+        arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct,
+        parts, snake_case, unique_name, name_of, parameters, is_tensor, by_name, pass_over, copied, with_members, fields, derives,
+        set_order, set_mask, mask_of, progress, clock, perf_counter, date_text, drawn,
     )
 }  # fmt: skip

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dispatch import apply, apply_scalar
-from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
+from ..core.dtypes import SPELLINGS, WEAK_COUNT, WEAK_FLOAT, DType
 from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe, plain
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
-from ..kinds.access import hashable
+from ..kinds.access import VIEWS, hashable
 from ..ops.registry import OPERATOR_ROWS
 
 TYPE_CHECKING = False
@@ -80,6 +80,8 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
             else:
                 if value.__class__ is float:
                     return value
+    if STATE.dividing and symbol == "/" and cx in (int, float) and cy in (int, float) and not y:
+        raise failure("E0402", "division by zero")
     if STATE.trace is not None:
         return apply(op, (as_operand(x, op), as_operand(y, op)), None)
     return apply_scalar(op, (x, y))
@@ -143,6 +145,9 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
             return op.scalar(x.value, y)  # type: ignore[misc]
         if cy is Tensor and y.value.__class__ is float:
             return op.scalar(x.value, y.value)  # type: ignore[misc]
+    if symbol in ("==", "!=") and {cx, cy} == {DType, str}:
+        same = (SPELLINGS.get(x) is y) if cx is str else (SPELLINGS.get(y) is x)
+        return same if symbol == "==" else not same
     if symbol in ("==", "!=") and (x is None or y is None or cx in CONTAINERS or cy in CONTAINERS):
         if (cx is Tensor or cy is Tensor) and x is not None and y is not None and dict not in (cx, cy):
             return apply(op, (x, y), None)
@@ -212,7 +217,7 @@ def contains(container: Any, x: Any) -> bool:
     if cls is Tensor:
         found = plain(compare(OPERATOR_ROWS["=="], "==", container, x))
         return bool(found.any()) if hasattr(found, "any") else bool(found)
-    if cls in SEQUENCES:
+    if cls in SEQUENCES or cls in VIEWS or hasattr(container, "__next__"):
         return any(equal(item, x) for item in container)
     if hasattr(container, "contains"):
         return bool(container.contains(x))

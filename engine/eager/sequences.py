@@ -7,11 +7,11 @@ from ..core.errors import failure
 from ..core.operands import as_operand, counted, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
-from ..kinds.access import hashable, iterate
+from ..kinds.access import VIEWS, hashable, iterate
 from ..ops.registry import OPERATOR_ROWS
 from .classes import Instance
 from .operators import binary, compare, truth
-from .values import invoke
+from .values import Generator, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ ORDERED = (str, tuple, Instance)
 
 def len_(x: Any) -> int:
     if x.__class__ in (list, tuple, dict, str, range):
+        return len(x)
+    if x.__class__ in VIEWS:
         return len(x)
     own = getattr(x, "length", None)
     if own is not None:
@@ -103,14 +105,6 @@ def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
     return {**found, **named}
 
 
-def set_(x: Any = ()) -> Any:
-    raise failure(
-        "E0304",
-        "Python's sets are not part of the language",
-        "unique(x) gives the distinct elements of a tensor, len(unique(x)) their number",
-    )
-
-
 def zip_(*xs: Any) -> Any:
     return zip(*[settled(x) for x in xs])
 
@@ -136,12 +130,12 @@ def next_(iterator: Any, *default: Any) -> Any:
     raise failure("E0413", "next: the iterator has no more items", "next(iterator, None) gives None there")
 
 
-def map_(f: Any, *xs: Any) -> list[Any]:
-    return [invoke(f, list(args), {}) for args in zip(*[iterate(x) for x in xs])]
+def map_(f: Any, *xs: Any) -> Generator:
+    return Generator("map", (invoke(f, list(args), {}) for args in zip(*[settled(x) for x in xs])))
 
 
-def filter_(f: Any, x: Any) -> list[Any]:
-    return [item for item in iterate(x) if truth(item if f is None else invoke(f, [item], {}))]
+def filter_(f: Any, x: Any) -> Generator:
+    return Generator("filter", (item for item in settled(x) if truth(item if f is None else invoke(f, [item], {}))))
 
 
 def reversed_(x: Any) -> list[Any]:
@@ -185,7 +179,7 @@ def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> 
 
 def is_items(x: Any) -> bool:
     """Whether Python's meaning of a reduction applies: a container of Python's and no tensor."""
-    return x.__class__ in (list, tuple, range, str, dict, Instance) or hasattr(x, "__next__")
+    return x.__class__ in (list, tuple, range, str, dict, Instance, *VIEWS) or hasattr(x, "__next__")
 
 
 def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Callable[..., Any]:
@@ -249,7 +243,6 @@ any_of = quantifier(any, OPERATORS.any)
 all_of = quantifier(all, OPERATORS.all)
 FUNCTIONS: dict[str, Any] = {
     "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": collected, "tuple": tuple_, "dict": dict_,
-    "set": set_,
     "min": extreme("min", OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme("max", OPERATORS.maximum, OPERATORS.max, ">"),
     "sum": sum_, "sorted": sorted_, "reversed": reversed_, "map": map_, "filter": filter_,
     "any": any_of, "all": all_of, "iter": iterate, "next": next_,

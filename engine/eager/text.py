@@ -51,6 +51,8 @@ def representation(value: Any, depth: int = 0) -> str:
     if cls is tuple:
         inner = ", ".join([representation(v, depth) for v in value])
         return f"({inner},)" if len(value) == 1 else f"({inner})"
+    if cls.__name__ in ("dict_keys", "dict_values", "dict_items"):
+        return f"{cls.__name__}({representation(list(value), depth)})"
     if cls is dict:
         return (
             "{" + ", ".join([f"{representation(k, depth)}: {representation(v, depth)}" for k, v in value.items()]) + "}"

@@ -155,7 +155,7 @@ class Generator:
     __slots__ = ("library", "name", "steps")
     description = "a generator"
 
-    def __init__(self, name: str, steps: Any, library: bool) -> None:
+    def __init__(self, name: str, steps: Any, library: bool = False) -> None:
         self.name = name
         self.steps = steps
         self.library = library

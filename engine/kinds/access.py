@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.dispatch import apply
-from ..core.dtypes import WEAK_COUNT
+from ..core.dtypes import WEAK_COUNT, numpys
 from ..core.errors import failure, plural
 from ..core.following import path_ends
 from ..core.limits import listed, nest
@@ -167,12 +167,14 @@ def delete_item(container: Any, index: Any) -> None:
         raise failure("E0304", f"items of {describe(container)} cannot be deleted")
 
 
+# What a dict's keys(), values() and items() give.
+VIEWS: Any = (type({}.keys()), type({}.values()), type({}.items()))
+
+
 def iterate(value: Any) -> Iterator[Any]:
     """The items of a value: of a list, the rows of a tensor, the keys of a dict."""
     cls = value.__class__
-    if cls in (list, tuple, range, str, zip, enumerate, map, filter, dict) or hasattr(value, "__next__"):
-        return iter(value)
-    if cls.__name__ in ("dict_items", "dict_keys", "dict_values", "list_iterator"):
+    if cls in (list, tuple, range, str, zip, enumerate, dict, *VIEWS) or hasattr(value, "__next__"):
         return iter(value)
     iterator = getattr(value, "iterate", None)
     if iterator is not None:
@@ -232,4 +234,4 @@ def constant_of(x: Any) -> Any:
         return x
     if x.shape == () and x.dtype.name in ("float64", "int64", "complex128"):
         return x.value
-    return Tensor(x.value, x.dtype)
+    return Tensor(x.value, numpys(x.dtype))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..core.tensor import Tensor
+from ..ops.structure import as_dtype
 from .kind import Kind
 
 TYPE_CHECKING = False
@@ -20,7 +21,7 @@ class TensorSpec(Kind):
 
     def __init__(self, shape: Any, dtype: Any, ragged: bool = False) -> None:
         self.shape = shape
-        self.dtype = dtype
+        self.dtype = as_dtype(dtype or "float32")
         self.ragged = ragged
 
     def text(self, show: Callable[[Any], str]) -> str:

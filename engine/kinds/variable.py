@@ -30,15 +30,16 @@ def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
 class Variable:
     """A mutable tensor. `read_value` gives the tensor of its present value, the same one until the next assignment."""
 
-    __slots__ = ("constraint", "dtype", "label", "regularizer", "snapshot", "trainable")
+    __slots__ = ("constraint", "dtype", "label", "path", "regularizer", "snapshot", "trainable")
     description = "a Variable"
     identity = True  # it is itself, whatever it holds: a key of a dict
     attributes: ClassVar[dict[str, Any]] = {
         "trainable": lambda v: v.trainable,
         "constraint": lambda v: v.constraint,
         "regularizer": lambda v: v.regularizer,
-        "name": lambda v: v.label or "Variable:0",
-        "path": lambda v: v.label or "Variable",
+        # TensorFlow numbers the outputs of what makes a Variable; Keras, whose Variables have a path, does not.
+        "name": lambda v: v.label if v.path else f"{v.label or 'Variable'}:0",
+        "path": lambda v: v.path or v.label or "Variable",
     }
 
     def __init__(self, value: Any, trainable: bool = True, label: str = "", dtype: Any = None) -> None:
@@ -48,12 +49,13 @@ class Variable:
         self.dtype = self.snapshot.dtype
         self.trainable = trainable
         self.label = label
+        self.path = ""
         # Functions of the value: what an optimiser applies after a step, and the penalty that a layer adds to a loss.
         self.constraint: Any = None
         self.regularizer: Any = None
 
     def set_attribute(self, name: str, value: Any) -> None:
-        if name not in ("constraint", "regularizer"):
+        if name not in ("constraint", "regularizer", "path"):
             raise failure(
                 "E0304", f"the attribute '{name}' of a Variable cannot be assigned", "v.assign(x) gives it a value"
             )

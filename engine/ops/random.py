@@ -34,7 +34,14 @@ def seed_draws(seed: Any) -> None:
     """From here on what is drawn without a seed of its own follows from this one."""
     if STATE.draws is None:
         raise not_repeatable("set_seed")
-    STATE.draws[:] = [generator("set_seed", seed)]
+    import numpy as np
+
+    # What tf. draws from, and NumPy's functions.
+    parts = np.asarray(seed).reshape(-1)
+    STATE.draws[:] = [
+        generator("set_seed", seed),
+        np.random.RandomState(parts % 2**32 if len(parts) > 1 else seed % 2**32),
+    ]
 
 
 def unseeded(name: str) -> Any:

@@ -59,7 +59,7 @@ def _sum_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 reduce_sum = linear(
     "sum", "x | axis=None, keepdims=False", _sum_back,
     array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
-    dtype="arithmetic", aliases="reduce_sum", method=True,
+    dtype="total", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
     largest=lambda sizes, n: sizes[0] * n, depends="lines",
     doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
@@ -214,7 +214,7 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 reduce_prod = rule(
     "prod", "x | axis=None, keepdims=False", _prod_vjp,
-    array=_prod, dtype="arithmetic", aliases="reduce_prod product", method=True,
+    array=_prod, dtype="total", aliases="reduce_prod product", method=True,
     kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
     largest=lambda sizes, n: power_bound(sizes[0], n),

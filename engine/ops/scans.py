@@ -129,7 +129,7 @@ cumsum_along: Operation = linear(
     "cumsum_along", "x | axis, exclusive, reverse",
     lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
     kernel=lambda k, x, axis, exclusive, reverse: k.cumsum(x, axis, exclusive, reverse),
-    array=_cumsum, dtype="arithmetic",
+    array=_cumsum, dtype="total",
     domain=cases(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
@@ -183,7 +183,7 @@ def _exclusive_product(lines: Any) -> Any:
 
 cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
-    array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="arithmetic",
+    array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="total",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     internal=True, largest=lambda sizes, n: power_bound(sizes[0], n),
     depends="lines", doc="The running product along an axis counted from the front: what cumprod is made of.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dtype_rules import common_dtype
-from ..core.dtypes import STRONG, WEAK, DType, raw_dtype
+from ..core.dtypes import STRONG, WEAK_COUNT, WEAK_FLOAT, DType, numpys, raw_dtype
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, shown, tensor
 from ..core.operation import Operation, composite, linear, no_tangent
@@ -424,14 +424,20 @@ def _uncast(g: Any, y: Any, x: Any, dtype: Any) -> Any:
     """The cotangent in the dtype of x. That of a bare number is bare, and meets what x itself may meet."""
     back = x.dtype if x.__class__ is Tensor else raw_dtype(x)
     assert back is not None
-    return cast_to(g, dtype=WEAK[back.strong] if back.weak else back)  # and counts nothing
+    return cast_to(g, dtype=WEAK_FLOAT if back is WEAK_COUNT else back)
 
 
 cast_to: Operation = linear(
     "cast", "x | dtype", _uncast,
     domain=cases(((VECTOR,), {"dtype": "float64"})),
-    array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="astype to_float to_double", method="astype",
+    array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="to_float to_double",
     depends="elements", doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
+)  # fmt: skip
+
+astype = composite(
+    "astype", "x | dtype", lambda x, dtype: cast_to(x, dtype=numpys(as_dtype(dtype))), method="astype",
+    doc="x in another dtype, as an array of NumPy's: it adopts the dtype of the tensors that it meets.",
+    example=("astype(2.7, int64)", 2),
 )  # fmt: skip
 
 
@@ -461,7 +467,7 @@ def _astensor(x: Any, dtype: Any = None) -> Any:
     x = tensor(x)
     if not x.dtype.weak:
         return x
-    target = STATE.default_float if x.dtype.kind == "f" else x.dtype.strong
+    target = STATE.default_float if x.dtype.kind == "f" and x.dtype.bare else x.dtype.strong
     if x.on is None and x.dtype.name == target.name:
         return Tensor(x.value, target)
     return cast_to(x, dtype=target)

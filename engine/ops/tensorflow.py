@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from ..core.dispatch import integer_fit
-from ..core.dtypes import COMPLEX128, FLOAT64, INT32, INT64, WEAK, WEAK_COUNT, DType
+from ..core.dtypes import INT32, INT64, WEAK_COUNT, DType, numpys
 from ..core.errors import failure
 from ..core.operands import as_operand, operand_dtype, plain
 from ..core.operation import Operation, composite
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .creation import arange, empty, eye, full, linspace, ones, zeros
-from .gathering import one_hot
+from .gathering import count_nonzero, one_hot
 from .random import random_normal, random_uniform
+from .sorting import argmax, argmin, searchsorted
 from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
 from .support import as_shape, shape_of
 
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 def default_dtype(x: Any) -> DType:
     """TensorFlow's dtype for an operand: float32 for a bare float, int32 for a bare integer that fits it."""
     dtype = operand_dtype(x)
-    if not dtype.weak:
-        return dtype
+    if not dtype.bare:
+        return dtype.strong
     if dtype.kind == "f":
         return STATE.tensorflow_float
     if dtype.kind != "i":
@@ -52,7 +53,9 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
     if dtype is not None:
         target = as_dtype(dtype)
         exact = target.kind == "i" and own.kind in "fc" and own is not WEAK_COUNT
-        if (not own.weak and own is not target and own.kind not in "bs") or (own.weak and exact and not array):
+        if (not own.weak and own is not target and own.kind not in "bs") or (
+            own.weak and exact and not array and 0 not in shape_of(x)
+        ):
             raise failure(
                 "E0301", f"constant cannot turn {own.name} into {target.name}: dtypes do not change by themselves",
                 f"write cast(x, {target.name})",
@@ -73,16 +76,20 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
 def _numpy_array(value: Any, dtype: Any = None) -> Any:
     """NumPy's arrays adopt the dtype of the tensors they meet, as TensorFlow has it."""
     x = as_operand(value)
-    if dtype is None:
-        return x
-    target = as_dtype(dtype)
-    return cast_to(x, dtype=WEAK[target] if target in (FLOAT64, INT64, COMPLEX128) else target)
+    return x if dtype is None else cast_to(x, dtype=numpys(as_dtype(dtype)))
 
 
-def _with_defaults(row: Operation) -> Operation:
-    """The row as `tf.` has it."""
+def of_numpy(x: Any) -> Any:
+    """What a function of `np.` gives: it adopts the dtype of the tensors that it meets."""
+    dtype = operand_dtype(x)
+    target = numpys(dtype)
+    return x if target is dtype else cast_to(x, dtype=target)
+
+
+def _with_defaults(row: Operation, prefix: str = "tf", defaults: Any = settled) -> Operation:
+    """The row as `tf.` or `np.` has it."""
     return composite(
-        f"tf.{row.name}", row.signature, lambda *inputs, **static: settled(row(*inputs, **static)),
+        f"{prefix}.{row.name}", row.signature, lambda *inputs, **static: defaults(row(*inputs, **static)),
         doc=row.doc, example=row.example, internal=True,
     )  # fmt: skip
 
@@ -106,6 +113,9 @@ SETTLED = composite(
 NUMPY: dict[str, Operation] = {
     "constant": composite(
         "np.array", "value | dtype=None", _numpy_array, internal=True,
-        doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0])
-    )
+        doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0]),
+    ),
+    **{row.name: _with_defaults(row, "np", of_numpy) for row in (
+        arange, empty, eye, full, linspace, ones, ones_like, zeros, zeros_like, argmax, argmin, count_nonzero, searchsorted
+    )},
 }  # fmt: skip

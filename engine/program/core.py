@@ -207,7 +207,7 @@ class Clause(Node):
 
 
 class Comprehension(Expr):
-    """A list ("list") or dict ("dict") comprehension; `key` is None for a list."""
+    """A comprehension of a "list" or a "dict", or a "generator" expression; `key` is None but for a dict."""
 
     kind: str
     key: Expr | None
@@ -369,13 +369,16 @@ class Define(Stmt):
 
 
 class DefineClass(Stmt):
-    """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots."""
+    """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots,
+    and `annotated` those that have an annotation.
+    """
 
     target: Target
     name: str
     bases: list[Expr]
     body: FunctionCode
     members: list[tuple[str, int]]
+    annotated: list[str]
     decorators: list[Expr]
     site: Site
 

@@ -23,6 +23,7 @@ METHODS = frozenset(
     __name__ __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __next__ __contains__ __eq__ __enter__ __exit__
     __neg__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __lt__ __le__ __gt__ __ge__
     __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __bool__
+    __and__ __or__ __rand__ __ror__ __hash__ __post_init__
     """.split()
 )
 
@@ -141,7 +142,7 @@ class Expressions(Names):
         callee = node.function
         path = self.module_path(callee)
         if path is not None:
-            meaning = vocabulary.dotted(path)
+            meaning = vocabulary.called(path)
             if meaning is not None and meaning.kind != "constant":
                 found = self.call_of(vocabulary.expression_of(meaning), node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
@@ -263,7 +264,8 @@ class Expressions(Names):
         return c.MakeTuple(self.items(node.elements))
 
     def set_display(self, node: s.Set) -> c.Expr:
-        raise self.error("E0207", "set displays are not part of the language", node, "write a list: [1, 2, 3]")
+        made: c.Expr = vocabulary.expression_of(vocabulary.Meaning("library", ("builtins", "set")))
+        return c.Call(made, [c.MakeList(self.items(node.elements))], [], self.site(node))
 
     def dict_display(self, node: s.Dict) -> c.Expr:
         keys = [None if key is None else self.expression(key) for key in node.keys]
@@ -289,8 +291,11 @@ class Expressions(Names):
         finally:
             del self.shadows[len(self.shadows) - pushed :]
 
-    def list_comprehension(self, node: s.ListComp | s.GeneratorExp) -> c.Expr:
+    def list_comprehension(self, node: s.ListComp) -> c.Expr:
         return self.comprehension("list", None, node.element, node.generators)
+
+    def generator(self, node: s.GeneratorExp) -> c.Expr:
+        return self.comprehension("generator", None, node.element, node.generators)
 
     def dict_comprehension(self, node: s.DictComp) -> c.Expr:
         return self.comprehension("dict", node.key, node.value, node.generators)
@@ -354,7 +359,7 @@ EXPRESSIONS: dict[type, Callable[[Expressions, Any], c.Expr]] = {
     s.Set: Expressions.set_display,
     s.Dict: Expressions.dict_display,
     s.ListComp: Expressions.list_comprehension,
-    s.GeneratorExp: Expressions.list_comprehension,
+    s.GeneratorExp: Expressions.generator,
     s.DictComp: Expressions.dict_comprehension,
     s.Lambda: Expressions.lambda_,
 }

@@ -28,13 +28,36 @@ KINDS = dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "Random
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
 ROOTS = frozenset(
-    ("keras", "optimizers", "losses", "metrics", "initializers", "Module", "clip_by_global_norm", "global_norm")
+    (
+        "keras",
+        "optimizers",
+        "losses",
+        "metrics",
+        "initializers",
+        "Module",
+        "clip_by_global_norm",
+        "global_norm",
+        "train",
+        "saved_model",
+    )
 )
 
 
 # Modules of Python's: the files of `engine/library/python/`, and what of functools the interpreter has.
 PYTHON = frozenset(
-    ("abc", "collections", "contextlib", "datetime", "functools", "itertools", "pyrandom", "time", "timeit", "tqdm")
+    (
+        "abc",
+        "collections",
+        "contextlib",
+        "dataclasses",
+        "datetime",
+        "functools",
+        "itertools",
+        "pyrandom",
+        "time",
+        "timeit",
+        "tqdm",
+    )
 )
 
 

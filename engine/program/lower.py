@@ -121,7 +121,8 @@ class Lowering(Expressions):
             if path is None or target.__class__ is not s.Name or len(statement.targets) > 1:
                 return statement
             name = ".".join([vocabulary.MODULES.get(path[0], path[0]), *path[1:]])
-            if path[0] in assigned or assigned.count(target.id) > 1 or vocabulary.importable(name) is None:
+            taken = assigned.count(target.id) > 1 or self.find(target.id) is not None
+            if path[0] in assigned or taken or vocabulary.importable(name) is None:
                 return statement
             place = statement.start, statement.end
             return s.Import([s.Alias(name, target.id, *place)], *place)
@@ -156,6 +157,7 @@ class Lowering(Expressions):
         yields, self.yields = self.yields, False
         try:
             if statements is not None:
+                statements = self.with_modules_imported(statements)
                 collect_declarations(statements, scope)
                 for local in assigned_names(statements):
                     if local not in scope.globals and local not in scope.nonlocals:
@@ -317,7 +319,8 @@ class Lowering(Expressions):
             node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0, False
         )  # fmt: skip
         members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
-        return c.DefineClass(target, node.name, bases, code, members, decorators, site)
+        annotated = [name for item in node.body if item.__class__ is s.AnnAssign for name in target_names(item.target)]
+        return c.DefineClass(target, node.name, bases, code, members, annotated, decorators, site)
 
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:

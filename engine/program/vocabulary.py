@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ...parser.fields import Record
-from ..core.dtypes import SPELLINGS
+from ..core.dtypes import SPELLINGS, numpys
 from ..core.errors import CATCHABLE
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
@@ -35,10 +35,10 @@ CONSTANTS: dict[str, Any] = {
 # Functions that are no rows: each executor supplies them under these names.
 INTRINSICS = frozenset(
     """
-    len range zip enumerate list tuple dict set int float bool complex str abs min max sum round sorted reversed any all
+    len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    tree_map partial finfo as_dtype set_printoptions
+    tree_map partial finfo as_dtype set_printoptions printoptions
     GradientTape ForwardAccumulator Variable function no_op device name_scope
     assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
@@ -52,6 +52,7 @@ WRITTEN = {
             "control",
             "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
         ),
+        ("builtins", "set frozenset hash issubclass"),
         ("optimize", "minimize lbfgs_minimize value_and_gradient pack unpack"),
     )
     for name in names.split()
@@ -233,6 +234,14 @@ def dotted(parts: list[str]) -> Meaning | None:
         return Meaning("intrinsic", "tf." + meaning.value)
     if root == "tensorflow" and meaning.kind == "library" and of_kind(parts):
         return Meaning("library", (*meaning.value, True))
+    return meaning
+
+
+def called(parts: list[str]) -> Meaning | None:
+    """The meaning of a dotted name that is called: np.float32(2) makes a number of NumPy's."""
+    meaning = dotted(parts)
+    if meaning is not None and meaning.kind == "dtype" and MODULES.get(parts[0], parts[0]) == "numpy":
+        return Meaning("dtype", numpys(meaning.value))
     return meaning
 
 

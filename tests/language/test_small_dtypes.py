@@ -49,3 +49,48 @@ def test_float16_is_differentiated(run: Runner) -> None:
 )
 def test_dtypes_do_not_mix(run: Runner, text: str, message: str) -> None:
     assert message in run.refused(text).message
+
+
+NUMPY = [
+    'np.array([1, 2, 255], dtype="uint8") / 255.0',
+    'np.array([1, 2, 255], dtype="uint8").astype("float32") / 255',
+    "np.array([200, 100], dtype=np.uint8).sum()",
+    "np.cumsum(np.array([100, 100], dtype=np.int8))",
+    "np.array([1, 2, 3]).astype(np.int32) * 0.5",
+    "np.zeros(2, dtype=np.int32) + np.array([0.5, 1.5])",
+    'np.ones(2, dtype="float32") * np.ones(2).astype("float64")',
+    "np.arange(3, dtype=np.int16) + np.arange(3, dtype=np.float32)",
+    "np.array([3, 1, 2], dtype=np.uint8) + np.array([1, 1, 1], dtype=np.int8)",
+    "np.float32(2.5) * np.arange(3, dtype=np.int8)",
+    "(np.array([1.5, 0.5]) > 1).astype(int) * 0.5",
+    "np.argmax(np.array([1, 3, 2])) * 0.5",
+    "np.concatenate([np.arange(2).astype(np.int32), np.array([0.5])])",
+    "np.mean(np.array([1, 2], dtype=np.uint8))",
+]
+
+
+@pytest.mark.parametrize("formula", NUMPY)
+def test_arrays_of_numpys_promote_as_there(run: Runner, formula: str) -> None:
+    expected = eval(formula)
+    assert np.asarray(run(formula) == expected).all()
+    assert run.outcome.types["value"][0] == expected.dtype.name
+
+
+@pytest.mark.parametrize(
+    ("text", "dtype"),
+    [
+        ('tf.constant([1.0, 2.0]) * np.array([1, 2], dtype="int32")', "float32"),
+        ("tf.constant([1, 2]) * np.array([1, 2])", "int32"),
+        ("tf.constant([1, 2]).numpy() * 0.5", "float64"),
+        ('tf.constant(np.array([1, 2]).astype("uint8"))', "uint8"),
+        ("tf.Variable(np.ones(2).astype(np.float64))", "float64"),
+    ],
+)
+def test_arrays_of_numpys_beside_tensors(run: Runner, text: str, dtype: str) -> None:
+    run(text)
+    assert run.outcome.types["value"][0] == dtype
+
+
+def test_tensors_stay_strict_beside_arrays_of_numpys(run: Runner) -> None:
+    assert "int32 with NumPy's float64" in run.refused("tf.constant([1, 2]) * np.array([0.5]).astype(float)").message
+    assert "int32 with a bare float64" in run.refused("tf.cast(np.array([1, 2]), tf.int32) * 0.5").message

@@ -39,7 +39,7 @@ def test_the_variables_of_modules_are_in_the_order_of_names() -> None:
     found = value(
         MODULES + "[[v.name for v in net.variables], len(net.trainable_variables), len(net.submodules), net.name]"
     )
-    assert found == [["b", "count", "w", "b", "count", "w"], 4, 2, "net"]
+    assert found == [["b:0", "count:0", "w:0", "b:0", "count:0", "w:0"], 4, 2, "net"]
     assert value(MODULES + "[list(v.shape) for v in net.trainable_variables]") == [[1], [2, 1], [1], [1, 1]]
 
 

@@ -95,7 +95,28 @@ def clipped(how: Callable[[Any], Any]) -> Any:
     return x
 
 
+def lion() -> Any:
+    # Chen et al. (2023), algorithm 2.
+    x, m = START.copy(), np.zeros(3)
+    for g in GRADIENTS:
+        x = x - 0.1 * np.sign(0.9 * m + 0.1 * g)
+        m = 0.99 * m + 0.01 * g
+    return x
+
+
+def ftrl() -> Any:
+    # McMahan et al. (2013), algorithm 1, with beta = 0, and Keras' twice the l2.
+    x, n, z = START.copy(), np.full(3, 0.1), np.zeros(3)
+    for g in GRADIENTS:
+        sigma = (np.sqrt(n + g**2) - np.sqrt(n)) / 0.1
+        z, n = z + g - sigma * x, n + g**2
+        x = np.where(abs(z) <= 0.01, 0.0, -(z - np.sign(z) * 0.01) / (np.sqrt(n) / 0.1 + 2 * 0.05))
+    return x
+
+
 CASES = [
+    ("Lion(0.1)", lion()),
+    ("Ftrl(0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.05)", ftrl()),
     ("SGD(0.1)", sgd()),
     ("SGD(0.1, momentum=0.9)", sgd(0.9)),
     ("SGD(0.1, momentum=0.9, nesterov=True)", sgd(0.9, True)),
@@ -129,6 +150,8 @@ SCHEDULES = [
     ("PolynomialDecay(0.1, 10, 0.02, power=2.0)", 5, 0.08 * 0.25 + 0.02),
     ("PolynomialDecay(0.1, 10, 0.02, cycle=True)", 15, 0.08 * 0.25 + 0.02),
     ("CosineDecay(0.1, 10, alpha=0.2)", 5, 0.1 * (0.8 * 0.5 + 0.2)),
+    ("CosineDecayRestarts(0.1, 2)", 1, 0.05),
+    ("CosineDecayRestarts(0.1, 2, m_mul=0.5)", 4, 0.1 * 0.5 * 0.5),
     ("CosineDecay(0.0, 10, warmup_target=0.1, warmup_steps=4)", 2, 0.05),
 ]
 

@@ -148,7 +148,6 @@ WRONG = [
     ("model(tf.ones(3))", "rank 2 or more", "model(tf.ones(3))"),
     ("model.compile(sgd, 'mse')\nmodel.fit(x, y[:3])", "5 and 3", "model.fit"),
     ("model.compile(sgd, 'mse')\nmodel.fit(x, y, callbacks=[tf.keras.callbacks.EarlyStopping()])", "there are loss", "model.fit"),
-    ("tf.keras.layers.Embedding(3, 2, mask_zero=True)", "masks are not built", "Embedding"),
     ("model.add_loss(tf.reduce_sum(tf.keras.Input((1,))))", "symbolic tensor is no loss", "add_loss"),
 ]  # fmt: skip
 

@@ -58,7 +58,7 @@ def test_other_generators_are_refused(text: str) -> None:
 
 
 def test_what_is_drawn_without_a_seed_follows_from_the_one_that_is_set() -> None:
-    numpy = np.random.default_rng(4)
+    numpy = np.random.RandomState(4)
     text = "{}(4)\nsum(np.random.normal(1.0, 2.0, 3)) + np.random.uniform(0.0, 10.0)"
     expected = numpy.normal(1.0, 2.0, 3).sum() + numpy.uniform(0.0, 10.0)
     for seed in ("np.random.seed", "tf.random.set_seed"):

@@ -136,6 +136,8 @@ def comprehension(t: Tracer, node: c.Comprehension) -> Run:
 
     def limited(f: Any) -> Any:
         found = run(f)
+        if found.__class__ not in (list, dict):
+            found = list(found)
         for slot in own:
             f[slot] = UNSET
         if len(found) > MOST_UNROLLED and holds_symbol(found):

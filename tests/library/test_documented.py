@@ -1,0 +1,111 @@
+"""What TensorFlow's and Keras' documentation prints, of layers of texts and categories, masks, metrics, hashes and checkpoints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import adiff
+import numpy as np
+import pytest
+
+TWO = "[['a', 'c', 'd'], ['d', 'z', 'b']]"
+LETTERS = "vocabulary=['a', 'b', 'c', 'd']"
+MASKED = "tf.constant([[[1.0], [2.0], [0.0]], [[3.0], [0.0], [0.0]]])"
+PRINTED = [
+    (f"K.layers.StringLookup({LETTERS})({TWO})", [[1, 3, 4], [4, 0, 2]]),
+    (f"l = K.layers.StringLookup()\nl.adapt({TWO})\nl.get_vocabulary()", ["[UNK]", "d", "z", "c", "b", "a"]),
+    (f"K.layers.StringLookup({LETTERS}, invert=True)([[1, 3, 4], [4, 0, 2]])", [["a", "c", "d"], ["d", "[UNK]", "b"]]),
+    (f"K.layers.StringLookup({LETTERS}, output_mode='multi_hot')({TWO})", [[0, 1, 0, 1, 1], [1, 0, 1, 0, 1]]),
+    ("K.layers.IntegerLookup(vocabulary=[12, 36, 1138, 42])([[12, 1138, 42], [42, 1000, 36]])", [[1, 3, 4], [4, 0, 2]]),
+    ("l = K.layers.TextVectorization(output_sequence_length=4)\nl.adapt(['foo bar', 'bar baz', 'baz bada boom'])\n"
+     "l([['foo qux bar'], ['qux baz']])", [[4, 1, 3, 0], [1, 2, 0, 0]]),
+    ("K.layers.TextVectorization(vocabulary=['earth', 'wind', 'and', 'fire'])('Earth, wind!')", [2, 3]),
+    ("K.layers.CategoryEncoding(num_tokens=4)([[0, 1], [0, 0], [1, 2], [3, 1]])",
+     [[1, 1, 0, 0], [1, 0, 0, 0], [0, 1, 1, 0], [0, 1, 0, 1]]),
+    ("K.layers.Discretization([0.0, 1.0, 2.0])([[-1.5, 1.0, 3.4, 0.5], [0.0, 3.0, 1.3, 0.0]])", [[0, 2, 3, 1], [1, 3, 2, 1]]),
+    ("tf.strings.to_hash_bucket_fast(['Hello', 'TensorFlow', '2.x'], 3)", [0, 2, 2]),
+    # By Google's own program for texts of more than 8, 16, 32 and 64 bytes.
+    ("tf.strings.to_hash_bucket_fast(['abcdefgh', 'the quick brown fox jumps', 'the quick brown fox jumps over the lazy dog',"
+     " '0123456789'*13], 2**62)", [4533385575889643785, 1388962031143230994, 3200379034145657811, 1497403020669705476]),
+    ("K.losses.CategoricalHinge()([[0, 1], [0, 0]], [[0.6, 0.4], [0.4, 0.6]])", 1.4),
+    ("K.losses.CategoricalFocalCrossentropy()([[0, 1, 0], [0, 0, 1]], [[0.05, 0.95, 0], [0.1, 0.8, 0.1]])", 0.23315276),
+    ("K.losses.Dice()([[1.0, 1.0], [0.0, 0.0]], [[0.0, 1.0], [0.0, 1.0]])", 0.5),
+    ("K.metrics.MeanIoU(num_classes=2)([0, 0, 1, 1], [0, 1, 0, 1])", 0.33333334),
+    ("K.metrics.F1Score(threshold=0.5)([[1, 1, 1], [1, 0, 0], [1, 1, 0]], [[0.2, 0.6, 0.7], [0.2, 0.6, 0.6], [0.6, 0.8, 0.0]])",
+     [0.5, 0.8, 0.6666667]),
+    ("K.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])", 0.57142854),
+    ("K.layers.Embedding(5000, 3, mask_zero=True)(tf.constant([[71, 6, 0]]))._keras_mask", [[True, True, False]]),
+    ("list(D.range(1, 6).interleave(lambda x: D.from_tensors(x).repeat(6), cycle_length=2, block_length=4))",
+     [1, 1, 1, 1, 2, 2, 2, 2, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 3, 3, 4, 4, 5, 5, 5, 5, 5, 5]),
+    ("list(D.range(10).shard(3, 0)) + list(D.range(10).take_while(lambda x: x < 2))", [0, 3, 6, 9, 0, 1]),
+    ("list(D.choose_from_datasets([D.from_tensors('a').repeat(), D.from_tensors('b').repeat()], D.range(2).repeat(2)))",
+     ["a", "b", "a", "b"]),
+    ("str(D.from_tensor_slices((np.ones((4, 2), 'float32'), [1, 2, 3, 4])).batch(2).element_spec)",
+     "(TensorSpec(shape=(None, 2), dtype=float32), TensorSpec(shape=(None,), dtype=int32))"),
+    ("tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2]), -1).lookup(['b', 'z'])", [2, -1]),
+    ("tf.stack(tf.io.decode_csv(['1,2', '3,4'], [[0], [0]]))", [[1, 3], [2, 4]]),
+    # A mean over the steps that count.
+    (f"K.losses.MeanSquaredError()(tf.zeros((2, 3, 1)), K.layers.Masking()({MASKED}))", 14 / 3),
+    (f"K.layers.GlobalAveragePooling1D()(K.layers.Masking()({MASKED}))", [[1.5], [3.0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "expected"), PRINTED)
+def test_what_the_documentation_prints(text: str, expected: Any) -> None:
+    found = adiff.program("K = tf.keras\ntf.random.set_seed(1)\n" + text.replace("D.", "tf.data.Dataset.")).value()
+    if np.asarray(expected).dtype.kind == "f":
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    else:
+        assert np.asarray(found).tolist() == expected
+
+
+@pytest.mark.parametrize("layer", ["SimpleRNN(2)", "LSTM(2)", "GRU(2)", "Bidirectional(tf.keras.layers.LSTM(2))"])
+def test_masked_steps_change_nothing(layer: str) -> None:
+    text = f"""
+tf.random.set_seed(1)
+model = tf.keras.Sequential([tf.keras.layers.Embedding(10, 4, mask_zero=True), tf.keras.layers.{layer}])
+tf.reduce_max(abs(model(tf.constant([[1, 2, 0, 0]])) - model(tf.constant([[1, 2]]))))
+"""
+    assert adiff.program(text).value() == 0
+
+
+def test_checkpoints() -> None:
+    text = """
+class Net(tf.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = [tf.Variable([1.0, 2.0])]
+net, optimizer = Net(), tf.keras.optimizers.SGD(0.1, momentum=0.9)
+optimizer.apply_gradients([(tf.constant([1.0, 1.0]), net.layer[0])])
+saved = tf.train.Checkpoint(step=tf.Variable(1), net=net, optimizer=optimizer)
+manager = tf.train.CheckpointManager(saved, "/tmp/checkpoints", max_to_keep=2)
+paths = [manager.save() for k in range(3)]
+other = Net()
+fresh = tf.keras.optimizers.SGD(0.5, momentum=0.9)
+tf.train.Checkpoint(step=tf.Variable(0), net=other, optimizer=fresh).restore(tf.train.latest_checkpoint("/tmp/checkpoints")).assert_consumed()
+fresh.apply_gradients([(tf.constant([1.0, 1.0]), other.layer[0])])
+[paths[2], manager.checkpoints == paths[1:], other.layer[0].numpy(), [name for name, shape in tf.train.list_variables(paths[2])][2]]
+"""
+    path, kept, values, name = adiff.program(text).value()
+    assert (path, kept) == ("/tmp/checkpoints/ckpt-3", True)
+    # The velocity is -0.1 after the first step, and 0.9 * -0.1 - 0.1 after the second.
+    np.testing.assert_allclose(values, [0.9 - 0.19, 1.9 - 0.19], rtol=1e-6)
+    assert name == "optimizer/_rate/.ATTRIBUTES/VARIABLE_VALUE"
+
+
+def test_an_optimiser_of_the_program() -> None:
+    text = """
+class Plain(tf.keras.optimizers.Optimizer):
+    def build(self, variables):
+        super().build(variables)
+        self.sums = [self.add_variable_from_reference(v, "sum") for v in variables]
+    def update_step(self, gradient, variable, learning_rate):
+        total = self.sums[self._get_variable_index(variable)]
+        self.assign_add(total, gradient)
+        self.assign_sub(variable, learning_rate*total)
+v, optimizer = tf.Variable(1.0), Plain(0.5)
+for k in range(2):
+    optimizer.apply_gradients([(tf.constant(1.0), v)])
+v.numpy()
+"""
+    assert adiff.program(text).value() == 1 - 0.5 - 1.0
