@@ -19,21 +19,23 @@ def decode(tokens: Sequence[str]) -> Request | None:
     command = COMMANDS.called(tokens[0]) if tokens else None
     if command is None:
         return None
-    parts = split(command, tokens[1:])
-    if parts is None:
-        return None
-    positionals, given = parts
+    positionals, _, given = split(command, tokens[1:])
     required = sum(argument.required for argument in command.arguments)
-    if not required <= len(positionals) <= len(command.arguments):
+    if given is None or not required <= len(positionals) <= len(command.arguments):
         return None
     return build(command, positionals, given)
 
 
-def split(command: Command, tokens: Sequence[str]) -> tuple[list[str], list[tuple[Option, str | None]]] | None:
-    """Positional arguments and options with the texts of their values, or None where something is amiss."""
+def split(
+    command: Command, tokens: Sequence[str]
+) -> tuple[list[str], list[str], list[tuple[Option, str | None]] | None]:
+    """Positional arguments, options as they are written, and options with the texts of their values, None where something is
+    amiss. Where a value is missing, that is the end."""
     options = spellings(command)
     positionals: list[str] = []
+    written: list[str] = []
     given: list[tuple[Option, str | None]] = []
+    amiss = False
     remaining = iter(tokens)
     for token in remaining:
         if token == "--":
@@ -41,42 +43,25 @@ def split(command: Command, tokens: Sequence[str]) -> tuple[list[str], list[tupl
         elif not is_option(token, options):
             positionals.append(token)
         else:
+            written.append(token)
             name, equals, text = token.partition("=")
             option = options.get(name)
             if option is None or (option.kind == "flag" and equals):
-                return None
-            if option.kind == "flag":
-                given.append((option, None))
+                amiss = True
                 continue
-            if not equals:
-                following = next(remaining, None)
-                if following is None or following in options or following == "--":
-                    return None
-                text = following
-            given.append((option, text))
-    return positionals, given
+            if option.kind != "flag" and not equals:
+                text = next(remaining, "--")
+                if text in options or text == "--":
+                    return [], written, None
+                written.append(text)
+            given.append((option, None if option.kind == "flag" else text))
+    return positionals, written, None if amiss else given
 
 
 def arrange(command: Command, tokens: Sequence[str]) -> list[str]:
     """The same line with every positional argument after `--`, so that Typer takes `-x**2` for an expression."""
-    options = spellings(command)
-    positionals: list[str] = []
-    arranged: list[str] = []
-    remaining = iter(tokens)
-    for token in remaining:
-        if token == "--":
-            positionals.extend(remaining)
-        elif not is_option(token, options):
-            positionals.append(token)
-        else:
-            arranged.append(token)
-            option = options.get(token)
-            if option is not None and option.kind != "flag":
-                following = next(remaining, None)
-                if following is None or following in options or following == "--":
-                    return arranged  # Typer says that a value is missing.
-                arranged.append(following)
-    return [*arranged, "--", *positionals]
+    positionals, written, _ = split(command, tokens)
+    return [*written, "--", *positionals] if positionals else written
 
 
 def is_option(token: str, options: dict[str, Option]) -> bool:

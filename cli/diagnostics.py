@@ -38,25 +38,20 @@ def error_text(error: AdiffError, environment: Environment, as_json: bool, colou
 
 def report_notices(result: Result, request: Request, environment: Environment, line: str = "") -> None:
     """Say on standard error what a user should know about a result that is right; before it the `line` of a batch."""
-    if not result.notices or request.flag("quiet"):
-        return
+    if not request.flag("quiet"):
+        for notice in result.notices:
+            tell(f"notice[{notice.code}]", notice.message, notice.span, request, environment, line)
+
+
+def tell(
+    label: str, message: str, span: Span | None, request: Request, environment: Environment, line: str = ""
+) -> None:
+    """Say on standard error what is beside an answer, drawn as an error is: its place, the line with the place marked."""
     from ..parser.errors import AdiffError
     from ..parser.render import render
 
     shown = appearance(environment, request.text("color", "auto"))
-    for notice in result.notices:
-        # A notice is drawn as an error is: its place, its message, the line with the place marked.
-        told = AdiffError(notice.code, notice.message, notice.span)
-        environment.write_error(line + render(told, label=f"notice[{notice.code}]", accent=MAGENTA, **shown) + "\n")
-
-
-def told(label: str, message: str, span: Span | None, request: Request, environment: Environment) -> str:
-    """What is said beside an answer, drawn as an error is, with its place."""
-    from ..parser.errors import AdiffError
-    from ..parser.render import render
-
-    shown = appearance(environment, request.text("color", "auto"))
-    return render(AdiffError("", message, span), label=label, accent=MAGENTA, **shown)
+    environment.write_error(line + render(AdiffError("", message, span), label=label, accent=MAGENTA, **shown) + "\n")
 
 
 def report_engine(result: Result, request: Request, environment: Environment, line: str = "") -> None:
@@ -66,7 +61,7 @@ def report_engine(result: Result, request: Request, environment: Environment, li
         because = f" ({result.reason})" if result.reason and result.reason_span is None else ""
         environment.write_error(f"{line}engine: {result.engine}{because}\n")
     if result.reason_span is not None:
-        environment.write_error(told("reason", result.reason or "", result.reason_span, request, environment) + "\n")
+        tell("reason", result.reason or "", result.reason_span, request, environment)
     if result.engine == "kernel" and not line:
         environment.write_error("kernel: 'adiff tape --emit' shows its source, 'adiff cache' what is kept\n")
     if result.mode is not None:

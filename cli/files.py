@@ -245,19 +245,15 @@ def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]
     import numpy
 
     kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "U":
-        return array
-    if kind == "b":
-        return array.astype(numpy.bool_)
-    if kind in "iu":
-        if kind == "u" and size == 8 and array.size and array.max() > numpy.iinfo(numpy.int64).max:
-            raise errors.unusable(name, "holds whole numbers beyond int64")
-        return array.astype(numpy.int32 if kind == "i" and size == 4 else numpy.int64)
-    if kind == "f":
-        return array.astype(numpy.float32 if size <= 4 else numpy.float64)
-    if kind == "c":
-        return array.astype(numpy.complex64 if size == 8 else numpy.complex128)
-    raise errors.unusable(name, f"its dtype {array.dtype} is not numeric")
+    if kind == "u" and size == 8 and array.size and array.max() > numpy.iinfo(numpy.int64).max:
+        raise errors.unusable(name, "holds whole numbers beyond int64")
+    forms = {
+        "b": "bool", "i": "int32" if size == 4 else "int64", "u": "int64", "f": "float32" if size <= 4 else "float64",
+        "c": "complex64" if size == 8 else "complex128",
+    }  # fmt: skip
+    if kind not in forms and kind != "U":
+        raise errors.unusable(name, f"its dtype {array.dtype} is not numeric")
+    return array.astype(forms[kind]) if kind in forms else array
 
 
 def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:

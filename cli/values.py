@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from math import nan
+
 from ..engine.command import Option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12,
          "kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40, "b": 1}  # fmt: skip
 
-
+LEAST, MOST = 5e-324, 1.7976931348623157e308  # of the finite floats above zero
 LEAST_MEMORY = 2**20
 MOST_COUNT = 10**18
 MOST_PROCESSES = 256
@@ -45,16 +48,28 @@ def names(text: str) -> list[str]:
     return parts
 
 
-def count(text: str, most: int = MOST_COUNT) -> int:
-    """A whole number, zero or more; `10_000` and `1e6` are read too, as in a program."""
-    plain = text.strip().replace("_", "")
+def within(text: str, read: Callable[[str], float], least: float, most: float, words: str) -> Any:
+    """What a text reads as, if it does and lies between these two; `words` say what it is to be."""
     try:
-        number: float = int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else float(plain)
-    except ValueError:
-        number = -1
-    if not 0 <= number <= most or number != int(number):
-        raise ValueError(f"{text!r} is not a whole number from 0 to {'10**18' if most == MOST_COUNT else most}")
-    return int(number)
+        number = read(text)
+    except (KeyError, ValueError):
+        number = nan
+    if not least <= number <= most:
+        raise ValueError(f"{text!r} is not {words}")
+    return number
+
+
+def whole(text: str) -> float:
+    """A whole number; `10_000` and `1e6` are read too, as in a program."""
+    plain = text.strip().replace("_", "")
+    number = int(plain) if plain.isascii() and plain.isdigit() and len(plain) <= 18 else float(plain)
+    return int(number) if number % 1 == 0 else nan
+
+
+def count(text: str, most: int = MOST_COUNT) -> int:
+    """A whole number, zero or more."""
+    last = "10**18" if most == MOST_COUNT else most
+    return int(within(text, whole, 0, most, f"a whole number from 0 to {last}"))
 
 
 def order(text: str) -> int:
@@ -64,63 +79,28 @@ def order(text: str) -> int:
     return count(text, MOST_ORDER)
 
 
-def digits(text: str) -> int:
-    """Significant digits of a float."""
-    found = count(text)
-    if not 1 <= found <= 17:
-        raise ValueError(f"{text!r} is not a number of digits from 1 to 17")
-    return found
-
-
-def positive(text: str) -> float:
-    """A number above zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < float("inf"):
-        raise ValueError(f"{text!r} is not a number above 0; write it as 0.01 or 1e-6")
-    return number
-
-
-def processes(text: str) -> int:
-    """How many processes, one or more."""
-    try:
-        number = count(text, MOST_PROCESSES)
-    except ValueError:
-        number = 0
-    if not number:
-        raise ValueError(f"{text!r} is not a number of processes from 1 to {MOST_PROCESSES}")
-    return number
-
-
 def size(text: str) -> int:
     """Bytes: `500M` and `500MiB` count in 1024s, `500MB` in 1000s."""
-    plain = text.strip().lower()
-    digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
-    try:
-        number = float(digits.replace("_", "")) * UNITS[plain[len(digits) :].strip()]
-    except (KeyError, ValueError):
-        number = -1.0
-    if not 1 <= number <= 2**62:
-        raise ValueError(f"{text!r} is not a size; write it as 500M, 2GiB or 1000000")
-    return int(number)
+
+    def read(text: str) -> float:
+        plain = text.strip().lower()
+        digits = plain.rstrip("abcdefghijklmnopqrstuvwxyz ")
+        return float(digits.replace("_", "")) * UNITS[plain[len(digits) :].strip()]
+
+    return int(within(text, read, 1, 2**62, "a size; write it as 500M, 2GiB or 1000000"))
 
 
 def seconds(text: str) -> float:
     """Seconds, more than zero."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number <= 1e9:
-        raise ValueError(f"{text!r} is not a number of seconds, more than 0 and at most 1e9; write it as 2.5")
-    return number
+    words = "a number of seconds, more than 0 and at most 1e9; write it as 2.5"
+    return float(within(text, float, LEAST, 1e9, words))
 
 
 KINDS: dict[str, Callable[[str], object]] = {
-    "names": names, "count": count, "order": order, "positive": positive, "processes": processes, "digits": digits,
-    "size": size, "seconds": seconds,
+    "names": names, "count": count, "order": order, "size": size, "seconds": seconds,
+    "digits": lambda text: within(text, whole, 1, 17, "a number of digits from 1 to 17"),
+    "processes": lambda text: within(text, whole, 1, MOST_PROCESSES, f"a number of processes from 1 to {MOST_PROCESSES}"),
+    "positive": lambda text: within(text, float, LEAST, MOST, "a number above 0; write it as 0.01 or 1e-6"),
 }  # fmt: skip
 
 

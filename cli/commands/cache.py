@@ -17,44 +17,31 @@ if TYPE_CHECKING:
 
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
+    from ...engine.core.errors import plural
+    from ...engine.core.limits import size_text
     from ...engine.kernels.compile import store
     from ...parser import table
 
     clear = request.flag("clear")
-    found: dict[str, list[int]] = {}
+    folder, problem = cache.folder(), cache.problem()
+    files: dict[str, dict[str, int]] = {}
     # By the form of their names: others in the folder are not ours.
     for kind, form in (("kernels", store.FORM), ("grammar", table.ENTRY_FORM)):
-        files = cache.files(form)
-        found[kind] = [len(files), sum(file.size for file in files)]
+        found = cache.files(form)
+        files[kind] = {"files": len(found), "bytes": sum(file.size for file in found)}
         if clear:
-            for file in files:
+            for file in found:
                 cache.remove(file.path)
-            left = cache.files(form)
-            if left:
-                raise unwritable(cache.folder(), f"{left[0].name} cannot be removed")
-    return listing(cache.folder(), cache.problem(), found, clear)
-
-
-def listing(folder: str, problem: str | None, found: dict[str, list[int]], cleared: bool) -> Result:
-    """The result for files by kind: how many there are (or were), and their bytes; `problem` is why none is used."""
-    files = {kind: {"files": count, "bytes": size} for kind, (count, size) in found.items()}
-    result = Result({"folder": folder, "problem": problem, "removed" if cleared else "kept": files})
+            if left := cache.files(form):
+                raise unwritable(folder, f"{left[0].name} cannot be removed")
+    result = Result({"folder": folder, "problem": problem, "removed" if clear else "kept": files})
     result.columns = [("folder", folder), ("problem", problem or "")]
-    for kind, (count, size) in found.items():
-        result.columns += [(f"{kind}.files", count), (f"{kind}.bytes", size)]
-    said = [
-        f"{count} {'file' if count == 1 else 'files'}, {size_text(size)}{', removed' if cleared and count else ''}"
-        for count, size in found.values()
-    ]
-    result.lines = [("folder", folder), *([("problem", problem)] if problem else []), *zip(found, said)]
+    result.lines = [("folder", folder), *([("problem", problem)] if problem else [])]
+    for kind, sizes in files.items():
+        result.columns += [(f"{kind}.{key}", size) for key, size in sizes.items()]
+        removed = ", removed" if clear and sizes["files"] else ""
+        result.lines.append((kind, f"{plural(sizes['files'], 'file')}, {size_text(sizes['bytes'])}{removed}"))
     return result
-
-
-def size_text(size: int) -> str:
-    """A number of bytes for people."""
-    from ...engine.core.limits import size_text
-
-    return size_text(size)
 
 
 COMMAND = Command(

@@ -140,8 +140,8 @@ class Trace:
         else:
             delimiter = "," if self.style.format == "csv" else "\t"
             columns = [*row.items(), *point.items()]
-            heads = [head for name, value in columns for some in names(name, value, delimiter) for head in some]
-            fields = [field for _, value in columns for some in scalars(value, delimiter) for field in some]
+            heads = [head for name, value in columns for head in names(name, value)]
+            fields = [field for _, value in columns for field in scalars(value)]
             self.output.write(lines([fields] if self.begun else [heads, fields], delimiter))
         self.begun = True
 

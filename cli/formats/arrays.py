@@ -4,7 +4,7 @@ of Parquet or Arrow, of the columns that CSV has."""
 from __future__ import annotations
 
 from .. import errors
-from .delimited import field
+from .delimited import field, names
 from .numbers import entries, plain
 
 TYPE_CHECKING = False
@@ -27,8 +27,8 @@ def write(request: Request, result: Result, output: Output, style: Style) -> Non
     if result.header:
         found = list(zip(result.header, zip(*result.rows)))
     else:
-        flat = ((name, entry) for name, value in result.columns for entry in entries(value))
-        found = [(".".join([name, *map(str, path)]), (scalar,)) for name, (path, scalar, _) in flat]
+        pairs = ((head, x) for name, value in result.columns for head, x in zip(names(name, value), entries(value)))
+        found = [(head, (scalar,)) for head, (_, scalar, _) in pairs]
     kept = [[x if x is None or isinstance(x, str | int | float) else field(x) for x in column] for _, column in found]
     table = Arrow(output, style, request.command, style.format)
     table.write([name for name, _ in found], kept, [None] * len(found))

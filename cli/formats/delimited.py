@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice, repeat
-from math import prod
+from itertools import islice
 
-from .numbers import AT_ONCE, entries, is_array, is_float32, plain, scalar_text, value_text
+from .numbers import entries, is_array, is_float32, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..result import Result
 
 # Records that are made at a time.
 ROWS = 1_024
-# What arrays hold whose text needs no quotes: floats, integers and booleans.
-KINDS = frozenset("fiub")
 
 
 def pieces(result: Result, delimiter: str) -> Iterator[str]:
@@ -29,65 +26,18 @@ def pieces(result: Result, delimiter: str) -> Iterator[str]:
             # By columns, whose values are mostly of one kind.
             columns = [texts(column, delimiter) for column in zip(*some, strict=True)]
             yield "\n".join(map(delimiter.join, zip(*columns))) + "\n"
-        return
-
-    heads = (some for name, value in result.columns for some in names(name, value, delimiter))
-    first = next(heads, None)
-    if first is None:
-        return
-    yield from line(chain([first], heads), delimiter)
-    fields = (some for _, value in result.columns for some in scalars(value, delimiter))
-    begun = list(islice(fields, 2))
-    # A reader takes a line with nothing on it for no record at all.
-    yield from ['""', "\n"] if begun == [[""]] else line(chain(begun, fields), delimiter)
+    elif heads := [head for name, value in result.columns for head in names(name, value)]:
+        yield lines([heads, [text for _, value in result.columns for text in scalars(value)]], delimiter)
 
 
-def line(parts: Iterable[list[str]], delimiter: str) -> Iterator[str]:
-    """A record piece by piece, of some of its fields after the other."""
-    between = ""
-    for some in parts:
-        yield between + delimiter.join(some)
-        between = delimiter
-    yield "\n"
+def names(name: str, value: Any) -> Iterator[str]:
+    """The names of the columns that a value takes."""
+    return (".".join([name, *map(str, path)]) for path, _, _ in entries(value))
 
 
-def names(name: str, value: Any, delimiter: str) -> Iterator[list[str]]:
-    """The names of the columns that a value takes, some at a time and never none."""
-    value = plain(value)
-    if is_array(value) and value.shape and value.dtype.kind in KINDS:
-        found = indexed(name, value.shape)
-        return (list(map(quoted, some, repeat(delimiter))) for some in found) if divides(name, delimiter) else found
-    return some_of(quoted(".".join([name, *map(str, path)]), delimiter) for path, _, _ in entries(value))
-
-
-def scalars(value: Any, delimiter: str) -> Iterator[list[str]]:
-    """The fields of a value's scalars, some at a time and never none."""
-    value = plain(value)
-    if is_array(value) and value.shape and value.dtype.kind in KINDS:
-        return (numbers(value.flat[start : start + AT_ONCE]) for start in range(0, value.size, AT_ONCE))
-    return some_of(quoted(scalar_field(scalar, single), delimiter) for _, scalar, single in entries(value))
-
-
-def some_of(fields: Iterator[str]) -> Iterator[list[str]]:
-    """Lists of so many fields."""
-    while some := list(islice(fields, ROWS)):
-        yield some
-
-
-def indexed(name: str, shape: tuple[int, ...]) -> Iterator[list[str]]:
-    """`x.0.0`, `x.0.1`, … for the entries of an array, some at a time."""
-    length, *rest = shape
-    each = prod(rest)
-    if each > AT_ONCE:
-        for index in range(length):
-            yield from indexed(f"{name}.{index}", shape[1:])
-    elif each:
-        ends = [""]
-        for size in rest:
-            ends = [f"{end}.{index}" for end in ends for index in range(size)]
-        at_once = AT_ONCE // each
-        for start in range(0, length, at_once):
-            yield [f"{name}.{index}{end}" for index in range(start, min(start + at_once, length)) for end in ends]
+def scalars(value: Any) -> Iterator[str]:
+    """The fields of a value's scalars."""
+    return (scalar_field(scalar, single) for _, scalar, single in entries(value))
 
 
 def numbers(array: Any) -> list[str]:
@@ -100,8 +50,9 @@ def numbers(array: Any) -> list[str]:
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Records as lines (RFC 4180, with the line endings of Unix)."""
-    return "".join(delimiter.join(quoted(text, delimiter) for text in record) + "\n" for record in records)
+    """Records as lines (RFC 4180, with the line endings of Unix). A reader takes an empty line for no record at all."""
+    found = (delimiter.join([quoted(text, delimiter) for text in record]) for record in records)
+    return "".join((line or '""') + "\n" for line in found)
 
 
 def texts(column: Sequence[Any], delimiter: str) -> Sequence[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .delimited import lines, scalar_field
+from .delimited import lines, names, scalars
 from .json import SCHEMA, dumps
-from .numbers import entries, value_text
+from .numbers import value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,9 +144,9 @@ class PlainWriter(Writer):
             return [record.message()]
         if record.rows and self.whole:
             assert record.result is not None
-            names = record.result.header
+            header = record.result.header
             return [
-                " ".join(f"{name}={self.word(value)}" for name, value in zip(names, row, strict=True))
+                " ".join(f"{name}={self.word(value)}" for name, value in zip(header, row, strict=True))
                 for row in record.result.rows
             ]
         pairs = record.pairs()
@@ -211,30 +211,31 @@ class DelimitedWriter(Writer):
     def text(self, record: Record) -> str:
         """The parts of a record as JSON: its form is known when all have come."""
         id_text = "" if record.id is NO_ID else record.id if isinstance(record.id, str) else dumps(record.id)
-        head, names, fields, error = [str(record.line), id_text, record.command or ""], [], [], ""
+        head, error = [str(record.line), id_text, record.command or ""], ""
+        heads: list[str] = []
+        fields: list[str] = []
         if record.error is not None:
             error = record.message()
         else:
             assert record.result is not None
             for name, value in record.result.columns or record.result.lines or [("", dumps(record.result.document))]:
-                for path, scalar, single in entries(value):
-                    names.append(".".join([name, *map(str, path)]))
-                    fields.append(scalar_field(scalar, single))
-        return dumps([head, names, fields, error], ascii=True) + "\n"
+                heads += names(name, value)
+                fields += scalars(value)
+        return dumps([head, heads, fields, error], ascii=True) + "\n"
 
     def write(self, text: str) -> None:
-        head, names, _, error = parts = loads(text)
+        head, heads, _, error = parts = loads(text)
         if self.spool is None:
             super().write(self.long(*parts))
             return
         self.spool.write(text)
-        shape = [head[-1], names]
+        shape = [head[-1], heads]
         if not error and len(self.shapes) < 2 and shape not in self.shapes:
             self.shapes.append(shape)
 
-    def long(self, head: list[str], names: list[str], fields: list[str], error: str) -> str:
+    def long(self, head: list[str], heads: list[str], fields: list[str], error: str) -> str:
         """A record as a line an entry."""
-        rows = [[*head, name, field, ""] for name, field in zip(names, fields, strict=True)]
+        rows = [[*head, name, field, ""] for name, field in zip(heads, fields, strict=True)]
         return lines([[*head, "", "", error]] if error else rows, self.delimiter)
 
     def finish(self) -> None:

@@ -324,7 +324,7 @@ class Table:
             if x.ndim == 1:
                 found.append((name, x))
             else:
-                heads = [head for some in names_of(name, np.empty(x.shape[1:]), "\0") for head in some]
+                heads = names_of(name, np.empty(x.shape[1:]))
                 found += zip(heads, x.reshape(len(x), -1).T)
         return self.alike(found, count)
 

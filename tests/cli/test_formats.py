@@ -159,9 +159,7 @@ def test_csv_reads_back(values: list[object]) -> None:
 @pytest.mark.parametrize("shape", [(0,), (3, 0), (3,), (2, 3, 4), (700,), (700, 3), (3, 700), (2, 3, 350)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "bool", "complex128"])
 @pytest.mark.parametrize("name", ["x", "a,b"])
-def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Written by many entries at a time, they are what they are by one."""
-    monkeypatch.setattr(delimited, "AT_ONCE", 512)
+def test_csv_of_arrays(shape: tuple[int, ...], dtype: str, name: str) -> None:
     array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
     result = Result({})
     result.columns = [("value", 1.5), (name, array)]
