@@ -57,16 +57,17 @@ def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
         return unknown_command(tokens[0])
     option = getattr(error, "option_name", None)
     see = f"'adiff {command.name} --help' shows what it takes"
+    as_argument = file_is_argument(command)
     if option is not None and hasattr(error, "possibilities"):
         words = [name for name in [*spellings(command), "--help"] if name.startswith("--")]
-        if option == "--file" and takes_file(command):
-            return errors.usage(f"'adiff {command.name}' has no option --file", file_is_argument(command))
+        if option == "--file" and as_argument:
+            return errors.usage(f"'adiff {command.name}' has no option --file", as_argument)
         elsewhere = [name for name, other in COMMANDS.items() if option in spellings(other)]
         hint = f"{option} belongs to {', '.join(elsewhere)}" if elsewhere else nearest(option, words)
         return errors.usage(f"'adiff {command.name}' has no option {option}", hint or see)
     message: str = error.format_message()  # type: ignore[attr-defined]
-    if "extra argument" in message and "-f" in tokens and takes_file(command):
-        see = file_is_argument(command)
+    if "extra argument" in message and "-f" in tokens:
+        see = as_argument or see
     if "extra argument" in message and EXPRESSION in command.arguments:
         see = f"an expression with spaces needs quotes, as in {command.examples[0]}"
         words = message.rpartition("(")[2].rstrip(").").split()
@@ -77,14 +78,10 @@ def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
     return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
 
 
-def takes_file(command: Command) -> bool:
-    """Whether a command reads a file that it takes as its argument, and not by `-f`."""
-    return any(argument.key == "file" for argument in command.arguments)
-
-
 def file_is_argument(command: Command) -> str:
-    """What to write in place of `-f FILE`."""
-    return f"'{command.name}' takes the file as its argument: adiff {command.name} FILE"
+    """What to write in place of `-f FILE` for a command whose argument the file is; nothing for others."""
+    is_argument = any(argument.key == "file" for argument in command.arguments)
+    return f"'{command.name}' takes the file as its argument: adiff {command.name} FILE" if is_argument else ""
 
 
 def unknown_command(word: str) -> AdiffError:

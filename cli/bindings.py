@@ -70,13 +70,7 @@ def value_of(label: str, text: str, limits: Mapping[str, Any] | None = None) -> 
     if text.startswith("@"):
         from .files import read_value
 
-        found: Any = read_value(text[1:], (limits or {}).get("max_memory"))
-        if getattr(getattr(found, "dtype", None), "kind", "") == "i":
-            # Whole numbers of a table are numbers that happen to be whole: as bare as those typed after --at.
-            from ..engine.api import bare_integers
-
-            return bare_integers(found)
-        return found
+        return read_value(text[1:], (limits or {}).get("max_memory"))
     from .. import constant
 
     try:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 
+from .interrupts import ignore
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine.core.watchdog import Watchdog
@@ -69,10 +71,7 @@ class Deadline:
 
     def wait(self, reading: int) -> None:
         """The child: it hears of the end by a byte, and of an evaluation that was done in time by none."""
-        import signal
-
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # which a whole group of processes may get
-            signal.signal(number, signal.SIG_IGN)
+        ignore()  # signals that a whole group of processes may get
         os.close(self.pipe)
         for standard in (0, 1):
             os.close(standard)

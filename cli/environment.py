@@ -7,8 +7,8 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, MutableMapping
-    from typing import TextIO
+    from collections.abc import Mapping, MutableMapping
+    from typing import BinaryIO, TextIO
 
 VARIABLES = (
     ("ADIFF_CACHE_DIR", "the folder of what is kept between runs"),
@@ -88,24 +88,12 @@ class Environment:
             except (OSError, ValueError):
                 continue
 
-    def read_input(self, limit: int) -> bytes:
-        """At most `limit` bytes of standard input."""
-        if self.stdin is None:
-            return b""
-        binary = getattr(self.stdin, "buffer", None)
-        content: bytes = binary.read(limit) if binary is not None else self.stdin.read(limit).encode()
-        return content
+    def input(self) -> BinaryIO:
+        """Standard input as bytes, which is empty where the parent closed it."""
+        from io import BytesIO
 
-    def input_lines(self, limit: int) -> Iterator[bytes]:
-        """The lines of standard input as they come, of at most `limit` bytes."""
-        if self.stdin is None:
-            return
-        binary = getattr(self.stdin, "buffer", None)
-        if binary is not None:
-            yield from iter(lambda: binary.readline(limit), b"")
-        else:
-            for line in self.stdin:
-                yield line.encode()
+        binary: BinaryIO | None = getattr(self.stdin, "buffer", None)
+        return binary or BytesIO(self.stdin.read().encode() if self.stdin is not None else b"")
 
 
 def drop_what_means_nothing(variables: MutableMapping[str, str]) -> None:

@@ -14,7 +14,7 @@ from .values import from_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from io import BufferedReader
-    from typing import IO, Any
+    from typing import IO, Any, BinaryIO
 
     import numpy
 
@@ -24,9 +24,9 @@ MOST_RATIO = 200  # of what is unpacked to what is packed, where that is much: n
 MOST_DATA = 2**31  # bytes of .json or .csv, whose values take many times that
 
 
-def read_text(path: str) -> str:
-    """The text of a program or batch file: UTF-8, with or without a byte order mark."""
-    return decode_text(path, read_bytes(path, MOST_TEXT, regular=False))
+def read_text(path: str, stream: BinaryIO | None = None) -> str:
+    """The text of a program, from a file or an open stream: UTF-8, with or without a byte order mark."""
+    return decode_text(path, read_bytes(path, MOST_TEXT, False, stream))
 
 
 def decode_text(name: str, content: bytes) -> str:
@@ -40,13 +40,14 @@ def decode_text(name: str, content: bytes) -> str:
         ) from None
 
 
-def read_bytes(path: str, limit: int, regular: bool = True) -> bytes:
-    """The content of a file, or of STANDARD_INPUT, of at most `limit` bytes."""
+def read_bytes(path: str, limit: int, regular: bool = True, stream: BinaryIO | None = None) -> bytes:
+    """The content of a file, of STANDARD_INPUT or of an open stream, of at most `limit` bytes."""
     from contextlib import nullcontext
     from io import BytesIO
 
-    stream = sys.stdin and sys.stdin.buffer
-    with nullcontext(stream or BytesIO()) if path == STANDARD_INPUT else open_file(path, regular) as file:
+    if path == STANDARD_INPUT:
+        stream = stream or (sys.stdin.buffer if sys.stdin else BytesIO())
+    with open_file(path, regular) if stream is None else nullcontext(stream) as file:
         try:
             content = file.read(limit + 1)
         except OSError as error:
@@ -190,19 +191,10 @@ def read_npz(path: str, key: str | None, most: int | None = None) -> numpy.ndarr
                 raise errors.unusable(path, f"its {packed} bytes unpack to {size}")
             with archive.open(members[key]) as member:
                 return read_npy(f"{path}:{key}", member, size, most)
-        except (
-            zipfile.BadZipFile,
-            zipfile.LargeZipFile,
-            EOFError,
-            NotImplementedError,
-            RuntimeError,
-            OSError,
-        ) as error:
-            raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
-        except Exception as error:
-            if type(error).__module__ in ("zlib", "lzma", "bz2"):
-                raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
+        except (AdiffError, MemoryError):
             raise
+        except Exception as error:  # whatever zipfile and the libraries of its methods have for an archive that is none
+            raise errors.unusable(path, f"not a readable .npz archive: {error}") from None
 
 
 def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> numpy.ndarray[Any, Any]:

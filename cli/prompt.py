@@ -45,7 +45,8 @@ def follows(text: str, line: str) -> bool:
 def from_pipe(environment: Environment) -> Iterator[str]:
     """The statements of a text that comes in whole."""
     text = ""
-    for raw in environment.input_lines(MOST_TEXT):
+    stream = environment.input()
+    while raw := stream.readline(MOST_TEXT):
         line = raw.decode("utf-8", "replace").rstrip("\r\n")
         if text and follows(text, line):
             yield text

@@ -27,18 +27,6 @@ class Request:
         self.options = options
         self.bound: dict[str, dict[str, object]] = {}
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Request) and self.parts() == other.parts()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"Request{self.parts()!r}"
-
-    def parts(self) -> tuple[object, ...]:
-        """Everything that makes two requests equal."""
-        return self.command, self.arguments, self.options, self.bound
-
     def flag(self, key: str) -> bool:
         """Whether a flag was given."""
         return key in self.options

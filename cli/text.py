@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import errors
-from .files import MOST_TEXT, STANDARD_INPUT, decode_text, read_text
+from .files import STANDARD_INPUT, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +21,9 @@ def program_text(request: Request, environment: Environment) -> tuple[str, str]:
     else:
         return expression, "<expr>"
     if path == "-":
-        return input_text(environment), STANDARD_INPUT
+        return read_text(STANDARD_INPUT, environment.input()), STANDARD_INPUT
     text = read_text(path)
     if text.lstrip()[:1] == "{" and '"nbformat"' in text:
         hint = f"its cells as a program: jupyter nbconvert --to script {path}"
         raise errors.unusable(path, "is a Jupyter notebook, and no program", hint)
     return text, path
-
-
-def input_text(environment: Environment) -> str:
-    """All of standard input as text."""
-    try:
-        content = environment.read_input(MOST_TEXT + 1)
-    except OSError as error:
-        raise errors.unreadable(STANDARD_INPUT, errors.reason(error)) from None
-    if len(content) > MOST_TEXT:
-        raise errors.unusable(STANDARD_INPUT, f"larger than {MOST_TEXT // 2**20} MiB")
-    return decode_text(STANDARD_INPUT, content)

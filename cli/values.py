@@ -22,21 +22,14 @@ MOST_PROCESSES = 256
 
 def convert(option: Option, text: str) -> object:
     """The value that `text` means for `option`."""
-    if option.kind == "choice":
-        return choice(option, text)
+    if option.kind == "choice" and text not in option.choices:
+        raise ValueError(f"{text!r} is not one of {', '.join(option.choices)}")
     if option.key == "max_steps" and count(text) == 0:
         raise ValueError("no program takes 0 steps")
     found = KINDS[option.kind](text) if option.kind in KINDS else text
     if option.key == "max_memory" and size(text) < LEAST_MEMORY:
         raise ValueError(f"{text!r} is less than any program needs; write at least 1M")
     return found
-
-
-def choice(option: Option, text: str) -> str:
-    """One of the option's choices, exactly as listed."""
-    if text not in option.choices:
-        raise ValueError(f"{text!r} is not one of {', '.join(option.choices)}")
-    return text
 
 
 def names(text: str) -> list[str]:

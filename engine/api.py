@@ -27,7 +27,7 @@ from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
 from .evaluation import Evaluation
 from .outcome import Notice, Outcome
-from .plain import Binding, bare_integers, bind
+from .plain import Binding, bind
 from .program.loops import outermost_loop
 from .program.lower import lower
 
@@ -485,5 +485,5 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
 
 
 __all__ = [
-    "COMMANDS", "LIMITS", "AdiffError", "Binding", "Notice", "Outcome", "Program", "bare_integers", "constant", "program",
+    "COMMANDS", "LIMITS", "AdiffError", "Binding", "Notice", "Outcome", "Program", "constant", "program",
 ]  # fmt: skip

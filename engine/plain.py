@@ -32,11 +32,6 @@ class Binding:
         return f"Binding({to_plain(self.value)!r}{'' if dtype is None else f', {dtype[0]}'})"
 
 
-def bare_integers(array: Any) -> Binding:
-    """An array of integers as a bare binding: they count where integers are needed, and are floats where derived."""
-    return Binding(Tensor(array.astype("int64"), WEAK_INT))
-
-
 def to_plain(value: Any, depth: int = 0) -> Any:
     """A result for the outside. Raises E0304 where a value has no outside form (a function, a tape)."""
     cls = value.__class__
@@ -117,22 +112,19 @@ def bind(value: Any, name: str) -> Any:
         array = np.asarray(value)
         if array.dtype.kind == "O" and not all(x.__class__ is str for x in array.flat):
             return bind(array.tolist(), name)
-        if array.dtype.kind in "iu" and not (
-            array.dtype.itemsize == 8 and array.size and array.max() >= 2**63
+        if (
+            array.dtype.kind in "iu"
         ):  # bare, as in a list: they count where integers are needed, and are floats where derived
+            if array.dtype.kind == "u" and array.size and array.max() >= 2**63:
+                raise failure("E0303", f"the integer {array.max()} does not fit int64", "write it as a float: 1e20")
             return kept(Tensor(array.astype("int64"), WEAK_INT)) if array.ndim else int(array)
         dtype = of_numpy(array.dtype)
         if not array.dtype.isnative:
             array = array.astype(array.dtype.newbyteorder("="))
         if dtype is None:
-            if array.dtype.kind in "iu":
-                dtype = STRONG["int64"]
-                if array.dtype.itemsize == 8 and array.size and array.max() >= 2**63:
-                    raise failure("E0303", f"the integer {array.max()} does not fit int64", "write it as a float: 1e20")
-            elif array.dtype.kind == "f":
-                dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
-            else:
+            if array.dtype.kind != "f":
                 raise failure("E0802", f"the value of '{name}' has dtype {array.dtype}, which adiff does not know")
+            dtype = STRONG["float64" if array.dtype.itemsize > 4 else "float32"]
         return kept(wrap(array.astype(object) if dtype.kind == "s" else array, dtype))
     if hasattr(value, "read_value") or hasattr(value, "leaves"):
         return value

@@ -125,12 +125,9 @@ def limits_time(path: str) -> bool:
 
 def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
     """The numbered lines of a file or of standard input, up to one that is too long."""
-    with nullcontext() if path == "-" else open_file(path, regular=False) as file:
-        pieces = (
-            environment.input_lines(LONGEST_LINE) if file is None else iter(lambda: file.readline(LONGEST_LINE), b"")
-        )
+    with nullcontext(environment.input()) if path == "-" else open_file(path, regular=False) as file:
         try:
-            for number, raw in enumerate(pieces, 1):
+            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
                 yield number, raw
                 if len(raw) >= LONGEST_LINE:
                     return

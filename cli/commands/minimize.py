@@ -151,12 +151,8 @@ class Trace:
         from ..formats.numbers import scalar_text
 
         canvas = Canvas(self.style)
-        digits = self.style.precision
-        cells = [
-            f"{row['iteration']:>9}",
-            *(f"{scalar_text(row[key], digits):<24}" for key in ("value", "gradient_norm")),
-        ]
-        canvas.grid(("iteration", "value", "gradient norm"), [cells])
+        value, norm = (f"{scalar_text(row[key], self.style.precision):<24}" for key in ("value", "gradient_norm"))
+        canvas.grid(("iteration", "value", "gradient norm"), [(f"{row['iteration']:>9}", value, norm)])
         self.output.write(canvas.text() if not self.begun else canvas.text().splitlines()[-1] + "\n")
 
     def finish(self) -> None:
@@ -168,15 +164,8 @@ class Trace:
 
 def result_of(found: engine.Minimum, trace: Trace) -> Result:
     """The answer; whoever asks for a trace as csv gets it in the place of the record."""
-    facts = {
-        "value": found.value,
-        "gradient_norm": found.gradient_norm,
-        "iterations": found.iterations,
-        "evaluations": found.evaluations,
-        "method": found.method,
-        "converged": found.converged,
-        "verdict": found.verdict,
-    }
+    keys = ("value", "gradient_norm", "iterations", "evaluations", "method", "converged", "verdict")
+    facts = {key: getattr(found, key) for key in keys}
     result = Result({"optimum": found.optimum, **facts})
     if trace.records:
         result.document["trace"] = trace.records

@@ -31,16 +31,14 @@ class Printer:
 
     def write(self, text: str) -> None:
         """Take what one print() gave."""
-        self.pending += text
-        if "\n" in self.pending:
-            whole, _, self.pending = self.pending.rpartition("\n")
+        whole, end, self.pending = (self.pending + text).rpartition("\n")
+        if end:
             self.emit(whole)
 
     def finish(self) -> None:
         """Take a last line that has no end."""
         if self.pending:
-            whole, self.pending = self.pending, ""
-            self.emit(whole)
+            self.emit(self.pending)
 
     def emit(self, text: str) -> None:
         if self.format == "json":

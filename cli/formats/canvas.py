@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -72,23 +73,12 @@ class Canvas:
 
     def widest(self, header: Sequence[str], written: Callable[[int], Rows]) -> Rows | None:
         """The rows with the widest cells with which the table fits; None where even narrow ones are too wide."""
-        narrow, wide = max(2 * self.width // 5, 24), self.width
-        best = None
-        for columns in (wide, narrow):
-            rows = written(columns)
-            if natural_width(header, rows) <= self.width:
-                best = rows
-                break
-        if best is None or columns == wide:
-            return best
-        while wide - narrow > 1:
-            columns = (narrow + wide) // 2
-            rows = written(columns)
-            if natural_width(header, rows) <= self.width:
-                narrow, best = columns, rows
-            else:
-                wide = columns
-        return best
+        rows = written(self.width)
+        if self.fits(header, rows):
+            return rows
+        least = max(2 * self.width // 5, 24)
+        wider = bisect_left(range(least, self.width), True, key=lambda width: not self.fits(header, written(width)))
+        return written(least + wider - 1) if wider else None
 
     def grid(self, header: Sequence[str], rows: Rows) -> None:
         """The table as it is."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from .numbers import is_array, is_float32, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
@@ -10,8 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 TENSOR_DIGITS = 8  # significant digits of a tensor's entries in a table, as NumPy prints them; a scalar has them all
-
-
 LINES = 3  # that a vector may fill
 ROWS = 8  # of a matrix
 SLICES = 3  # of a tensor of rank 3 or more
@@ -57,7 +57,8 @@ def cell_text(value: Any, precision: int | None, width: int, marks: Marks) -> st
     most = LINES * max(width, 1)
 
     def texts(row: Any) -> list[str]:
-        return [entry_text(item, digits, single, marks) for item in listed(row[:most])]
+        first = row[:most]
+        return [entry_text(x, digits, single, marks) for x in (first.tolist() if is_array(first) else first)]
 
     if len(shape) == 1:
         return row_text(texts(value), shape[0], width, marks)
@@ -67,10 +68,6 @@ def cell_text(value: Any, precision: int | None, width: int, marks: Marks) -> st
     if shape[0] > SLICES:
         slices.append(f"{marks.ellipsis} {shape[0] - SLICES} more of shape {marks.times.join(map(str, shape[1:]))}")
     return "\n\n".join(slices)
-
-
-def listed(value: Any) -> Any:
-    return value.tolist() if is_array(value) else value
 
 
 def entry_text(value: Any, digits: int, single: bool, marks: Marks) -> str:
@@ -140,15 +137,4 @@ def is_number(text: str) -> bool:
 
 def labels(name: str, shape: tuple[int, ...]) -> list[str]:
     """The names of a tensor's entries in order: `x`, or `x[0]`, `x[1]`, or `A[0,0]`, …"""
-    paths: list[tuple[int, ...]] = [()]
-    for length in shape:
-        paths = [(*path, index) for path in paths for index in range(length)]
-    return [name + (f"[{','.join(map(str, path))}]" if path else "") for path in paths]
-
-
-def count_of(shape: tuple[int, ...]) -> int:
-    """The number of entries."""
-    count = 1
-    for length in shape:
-        count *= length
-    return count
+    return [name + (f"[{','.join(map(str, path))}]" if path else "") for path in product(*map(range, shape))]

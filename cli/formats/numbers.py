@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     Entry = tuple[tuple[int | str, ...], Any, bool]
@@ -88,33 +88,11 @@ def is_long(value: Any) -> bool:
     return is_array(value) and bool(value.shape) and value.size > AT_ONCE
 
 
-def slices(array: Any) -> Iterator[tuple[int, Any]]:
-    """Parts of an array along its first axis, each with the index where it begins."""
+def array_pieces(array: Any, text: Callable[[Any], str]) -> Iterator[str]:
+    """A long list as `text` writes one, piece by piece."""
     rows = max(1, AT_ONCE * len(array) // array.size)
     for start in range(0, len(array), rows):
-        yield start, array[start : start + rows]
-
-
-def joined(texts: Iterable[str], between: str = "") -> Iterator[str]:
-    """Many short texts as few long ones, with something between each and the next."""
-    found: list[str] = []
-    first = True
-    for text in texts:
-        found.append(text)
-        if len(found) == 1_024:
-            yield ("" if first else between) + between.join(found)
-            found, first = [], False
-    if found:
-        yield ("" if first else between) + between.join(found)
-
-
-def array_pieces(array: Any, text: Callable[[Any], str]) -> Iterator[str]:
-    """A list as `text` writes one, piece by piece."""
-    if not is_long(array):
-        yield text(array)
-        return
-    for start, part in slices(array):
-        yield (", " if start else "[") + text(part)[1:-1]
+        yield (", " if start else "[") + text(array[start : start + rows])[1:-1]
     yield "]"
 
 
@@ -143,13 +121,6 @@ def entries(value: Any) -> Iterator[Entry]:
     """Every scalar of a value with its indices, and whether it is a float32."""
     value = plain(value)
     single = is_array(value) and is_float32(value)
-    if is_long(value):
-        return (
-            entry
-            for start, part in slices(value)
-            for index, item in enumerate(part.tolist(), start)
-            for entry in _entries(item, (index,), single)
-        )
     return _entries(value.tolist() if is_array(value) else value, (), single)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
-
-from .numbers import is_long, joined, plain, value_pieces, value_text
+from .numbers import is_long, plain, value_pieces, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
 def pieces(result: Result, precision: int | None = None) -> Iterator[str]:
     """The text, piece by piece."""
     if result.header and not result.lines:
-        rows = chain([result.header], result.rows)
-        yield from joined("\t".join(cell(value, precision) for value in row) + "\n" for row in rows)
+        for row in (result.header, *result.rows):
+            yield "\t".join([cell(value, precision) for value in row]) + "\n"
     elif len(result.lines) == 1:
         yield from value_pieces(result.lines[0][1], precision)
         yield "\n"

@@ -178,12 +178,9 @@ class TableWriter(PlainWriter):
         head = f"{record.line:>6}  {record.command or '':<10}  "
         body = "  ".join(self.cells(record))
         room = max(self.style.width - len(head), 24)
-        wrapped = textwrap.wrap(body, room, break_long_words=False, break_on_hyphens=False) or [""]
+        wrapped = textwrap.wrap(body, room, break_long_words=False, break_on_hyphens=False)
         colour = "31" if record.error is not None else ""
-        margins = [head, *[" " * len(head)] * (len(wrapped) - 1)]
-        return "".join(
-            [margin + self.styled(text, colour) + "\n" for margin, text in zip(margins, wrapped, strict=True)]
-        )
+        return head + self.styled(("\n" + " " * len(head)).join(wrapped), colour) + "\n"
 
     def styled(self, text: str, code: str) -> str:
         return f"\x1b[{code}m{text}\x1b[0m" if self.style.colour and code else text

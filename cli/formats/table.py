@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from .canvas import BAD, FAINT, GOOD, HEADING, Canvas
-from .layout import TENSOR_DIGITS, Marks, aligned, cell_text, count_of, labels, shape_of
+from .layout import TENSOR_DIGITS, Marks, aligned, cell_text, labels, shape_of
 from .numbers import entries
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Drawing:
     ) -> bool:
         """Blocks as one matrix under labels of its rows and columns, aligned at the decimal points; False where it would be
         too large, or a block is missing."""
-        sides = [sum(map(count_of, side.values())) for side in (rows, columns)]
+        sides = [sum(map(prod, side.values())) for side in (rows, columns)]
         if not 0 < sides[1] <= MOST_LABELS or sides[0] > MOST_LABELS:
             return False
         if any(block is None for line in blocks.values() for block in line.values()):
@@ -131,8 +132,8 @@ class Drawing:
         cells: list[list[Any]] = []
         for row, shape in rows.items():
             flat = {column: [scalar for _, scalar, _ in entries(blocks[row][column])] for column in columns}
-            for index in range(count_of(shape)):
-                sizes = {name: count_of(other) for name, other in columns.items()}
+            for index in range(prod(shape)):
+                sizes = {name: prod(other) for name, other in columns.items()}
                 cells.append([x for name, size in sizes.items() for x in flat[name][index * size : (index + 1) * size]])
 
         def written(width: int) -> Rows:

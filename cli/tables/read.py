@@ -89,7 +89,7 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
     label = "<stdin>" if path == "-" else path
     stream: Any
     if path == "-" and environment is not None:
-        stream = getattr(environment.stdin, "buffer", None) or io.BytesIO(environment.read_input(1 << 62))
+        stream = environment.input()
     else:
         stream = open_file(path, regular=False)
     size = 0 if path == "-" else os.fstat(stream.fileno()).st_size

@@ -60,12 +60,16 @@ def by_typer(tokens: list[str]) -> Request:
     return request
 
 
+def parts(request: Request) -> tuple[object, ...]:
+    return request.command, request.arguments, request.options, request.bound
+
+
 @pytest.mark.parametrize("line", PLAIN)
 def test_decoder_and_typer_agree(line: str) -> None:
     tokens = shlex.split(line)
     request = decode(tokens)
     assert request is not None
-    assert request == by_typer(tokens)
+    assert parts(request) == parts(by_typer(tokens))
 
 
 @pytest.mark.parametrize("line", UNPLAIN)
@@ -115,7 +119,7 @@ def command_lines(draw: st.DrawFn) -> list[str]:
 def test_decoder_and_typer_agree_on_any_line(tokens: list[str]) -> None:
     request = decode(tokens)
     assert request is not None
-    assert request == by_typer(tokens)
+    assert parts(request) == parts(by_typer(tokens))
 
 
 @settings(max_examples=200, deadline=None)
@@ -126,7 +130,7 @@ def test_decoder_never_accepts_what_typer_refuses(tokens: list[str]) -> None:
     except AdiffError:
         return
     if request is not None:
-        assert request == by_typer(tokens)
+        assert parts(request) == parts(by_typer(tokens))
 
 
 @pytest.mark.parametrize(
