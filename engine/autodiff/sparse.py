@@ -12,7 +12,8 @@ from ..core.following import follows
 from ..core.operands import plain
 from ..core.tensor import Tensor, count
 from .colouring import recovered, star_colouring
-from .drivers import basis, blocks_by_row, gradient_on_tape, strip, without_notices
+from .drivers import basis, strip, without_notices
+from .hessians import blocks_by_row, gradient_on_tape
 from .sparsity import hessian_pattern
 from .tape import Tape, gradient
 
@@ -116,7 +117,7 @@ def by_pattern(
 
 
 def hessian_by_pattern(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any], list[list[Any]]]:
-    """What `drivers.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand."""
+    """What `hessians.hessian` gives, with fewer sweeps where the Hessian has zeros that are known beforehand."""
     outer, y, tensors, gradients, found = by_pattern(f, xs)
     if found is not None:
         blocks = filled_blocks(found, tensors, gradients)

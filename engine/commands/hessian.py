@@ -18,7 +18,7 @@ AT_ONCE = 4_096
 
 
 def compute(evaluation: Evaluation) -> None:
-    from ..autodiff import drivers
+    from ..autodiff import drivers, hessians
     from ..core.limits import allow_table
     from ..derivatives import shaped
 
@@ -36,7 +36,7 @@ def compute(evaluation: Evaluation) -> None:
 
         y, gradients, blocks = hessian_by_pattern(evaluation.function, sources)
     else:
-        y, gradients, blocks = drivers.hessian(evaluation.function, sources)
+        y, gradients, blocks = hessians.hessian(evaluation.function, sources)
     tensors = [drivers.source(x) for x in sources]
     outcome.gradients = evaluation.shaped(gradients, y)
     outcome.hessian = {}

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def compute(evaluation: Evaluation) -> None:
-    from ..autodiff import drivers
+    from ..autodiff import drivers, hessians
 
     outcome = evaluation.outcome
     vectors = evaluation.directions("vector")
     moved, given = evaluation.seeds(vectors)
     if not evaluation.kernel_result(COMMAND, directions=moved, given=given):
         y, gradients, products = evaluation.quietly(
-            lambda: drivers.hvp(evaluation.function, evaluation.sources(), vectors)
+            lambda: hessians.hvp(evaluation.function, evaluation.sources(), vectors)
         )
         outcome.gradients = evaluation.shaped([drivers.strip(g) for g in gradients], y)
         outcome.product = evaluation.shaped(products, y)

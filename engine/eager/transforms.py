@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autodiff import drivers
+from ..autodiff import drivers, hessians
 from ..autodiff.tape import gradient
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, shape_text
@@ -173,7 +173,7 @@ def hessian(f: Any, argnums: Any = 0) -> Derived:
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
         call.require_tangents("hessian")
-        y, _, blocks = drivers.hessian(call.scalar("hessian"), call.leaves)
+        y, _, blocks = hessians.hessian(call.scalar("hessian"), call.leaves)
         shapes = [shape_of(as_operand(x)) for x in call.leaves]
         rows = []
         for i, row in enumerate(blocks):
@@ -252,7 +252,7 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     seeds = directions_of(args, directions)
     if len(seeds) != len(call.leaves):
         raise failure("E0508", "hvp needs vectors of the same structure as the primals")
-    y, _, products = drivers.hvp(call.scalar("hvp"), call.leaves, seeds)
+    y, _, products = hessians.hvp(call.scalar("hvp"), call.leaves, seeds)
     found = call.result(gradients_of(products, y, call.leaves))
     return found[0] if single else found
 
