@@ -203,6 +203,9 @@ def parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
 
 
 def option_parameter(option: Option) -> inspect.Parameter:
+    def complete(incomplete: str) -> list[str]:
+        return [choice for choice in option.choices if choice.startswith(incomplete)]
+
     flag = option.kind == "flag"
     metavar, says = option.metavar, option.help
     if option.choices and len("|".join(option.choices)) <= WIDEST:
@@ -216,21 +219,10 @@ def option_parameter(option: Option) -> inspect.Parameter:
         help=escaped(says),
         show_default=False,
         rich_help_panel=option.panel,
-        autocompletion=completer(option),
+        autocompletion=complete if option.choices else None,
     )
     annotation: Any = bool if flag else (list[str] | None) if option.repeat else (str | None)
     return parameter(parameter_name(option), default, annotation)
-
-
-def completer(option: Option) -> Callable[[str], list[str]] | None:
-    """What completes the option's value, where that is one of a few words."""
-    if not option.choices:
-        return None
-
-    def complete(incomplete: str) -> list[str]:
-        return [choice for choice in option.choices if choice.startswith(incomplete)]
-
-    return complete
 
 
 def complete_operations(incomplete: str) -> list[str]:

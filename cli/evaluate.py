@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from os.path import isfile
+
 from ..parser.errors import AdiffError
 from .bindings import bind, value_of
 from .commands import COMMANDS
-from .files import is_file
 from .result import from_outcome
 from .text import program_text
 
@@ -25,7 +26,10 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     """The result of a command that gives one, with a notice where a kernel was asked for and the tape has answered; `run`
     writes what its program prints on the way."""
     command = COMMANDS[request.command]
-    result = (command.answer or evaluated)(request, environment, output, style)
+    try:
+        result = (command.answer or evaluated)(request, environment, output, style)
+    except AdiffError as error:
+        raise meant_as_file(request, error) from None
     result.draw = result.draw or command.draw
     if result.engine == "tape" and request.text("engine", "auto") == "kernel":
         from ..engine.outcome import Notice
@@ -43,25 +47,20 @@ def evaluated(request: Request, environment: Environment, output: Output, style:
     from .. import program
 
     text, name = program_text(request, environment)
-    try:
-        parsed = program(text, name)
-        if "rows" in request.options or "over" in request.options:
-            from .tables import run
+    parsed = program(text, name)
+    if "rows" in request.options or "over" in request.options:
+        from .tables import run
 
-            return run.answer(request, parsed, environment, output, style)
-        at = inputs(request, parsed)
-        outcome = parsed.evaluate(
-            request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request)
-        )
-    except AdiffError as error:
-        raise meant_as_file(request, error) from None
+        return run.answer(request, parsed, environment, output, style)
+    at = inputs(request, parsed)
+    outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request))
     return from_outcome(command, text, at, outcome)
 
 
 def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
     """The error, with a better hint where the expression is the name of a file."""
     path = request.arguments.get("expression", "")
-    if error.kind in ("syntax", "name", "usage") and "." in path and is_file(path):
+    if error.kind in ("syntax", "name", "usage") and "." in path and isfile(path):
         error.advice = f"an expression is never read as a file: write -f {path}"
     return error
 

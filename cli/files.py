@@ -72,14 +72,6 @@ def open_file(path: str, regular: bool = True) -> BufferedReader:
         raise errors.unreadable(path, errors.reason(error)) from None
 
 
-def is_file(path: str) -> bool:
-    """Whether there is a file of this name."""
-    try:
-        return stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
-
-
 def read_point(path: str) -> dict[str, object]:
     """The names and values of `@point.json`."""
     path = STANDARD_INPUT if path == "-" else unquoted(path)
@@ -260,31 +252,27 @@ def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]
 
     import numpy
 
-    rows: list[list[float]] = []
+    from ..engine.core.errors import plural
+
+    rows: list[list[Any]] = []
     width = 0
     whole = True
-    header_allowed = True
     try:
         for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), 1):
             if not any(cell.strip() for cell in cells):
                 continue
             if width and len(cells) != width:
-                raise errors.unusable(
-                    f"{path}:{number}",
-                    f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} after rows of {width}",
-                )
-            width = len(cells)
+                raise errors.unusable(f"{path}:{number}", f"{plural(len(cells), 'column')} after rows of {width}")
             numbers = [number_of(cell) for cell in cells]
+            is_header = not width and not any(number is not None for number in numbers)
+            width = len(cells)
+            if is_header:  # of words alone: a first row with one bad number must not vanish
+                continue
             if None in numbers:
-                # Only words make a header: a first row with one bad number must not vanish.
-                if header_allowed and not any(number is not None for number in numbers):
-                    header_allowed = False
-                    continue
                 column = numbers.index(None)
                 raise errors.unusable(f"{path}:{number}:{column + 1}", f"{cells[column].strip()!r} is not a number")
-            header_allowed = False
-            whole = whole and all(cell.strip().lstrip("+-").isdigit() for cell in cells)
-            rows.append([number for number in numbers if number is not None])
+            whole = whole and all(number.__class__ is int for number in numbers)
+            rows.append(numbers)
     except csv.Error as error:
         raise errors.unusable(path, f"not a readable table: {error}") from None
     if not rows:

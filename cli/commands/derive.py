@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.command import DERIVATIVE, DIFFERENTIATE, EVALUATED, SHOWN, WRT, Command, Option
 from ...parser.errors import AdiffError
-from ..evaluate import inputs, meant_as_file, options
+from ..evaluate import inputs, options
 from ..result import Result, attach
 from ..text import program_text
 
@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ...engine.api import Program
     from ..environment import Environment
     from ..formats import Style
     from ..output import Output
@@ -33,14 +32,14 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         raise AdiffError(
             "E0812", f"--format {style.format} writes formulas, and --at asks for values", None, "leave one of them out"
         )
-    try:
-        parsed = program(text, name)
-        at = inputs(request, parsed)
-        found = parsed.derive(request.texts("wrt") or None, order, given.get("timeout"))
-        values = [value_at(program(d.text()), {x: at[x] for x in d.inputs if x in at}, given) for d in found if at]
-        outcome = parsed.evaluate("value", at=at, write=None, **given) if at else None
-    except AdiffError as error:
-        raise meant_as_file(request, error) from None
+    parsed = program(text, name)
+    at = inputs(request, parsed)
+    found = parsed.derive(request.texts("wrt") or None, order, given.get("timeout"))
+    outcome = parsed.evaluate("value", at=at, write=None, **given) if at else None
+    values = []
+    for d in found if at else ():
+        own = {x: at[x] for x in d.inputs if x in at}
+        values.append(as_float(program(d.text()).evaluate("value", at=own, **given).value))
     formulas: list[dict[str, Any]] = [
         {"wrt": list(d.wrt), "formula": d.text(), "latex": d.text("latex"), "length": d.length} for d in found
     ]
@@ -62,12 +61,8 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     return result
 
 
-def value_at(formula: Program, at: dict[str, Any], given: dict[str, Any]) -> Any:
-    """The value of a formula at a point; a derivative is a float."""
-    return as_float(formula.evaluate("value", at=at, **given).value)
-
-
 def as_float(x: Any) -> Any:
+    """A derivative is a float."""
     return float(x) if x.__class__ is int else x
 
 

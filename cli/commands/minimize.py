@@ -8,7 +8,7 @@ from ...engine.command import CHECKPOINT, EVALUATE, EVALUATED, INPUTS, METHOD, O
 from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import bind, divide, plain_value, split_at_commas, value_of
-from ..evaluate import inputs, limits, meant_as_file, options
+from ..evaluate import inputs, limits, options
 from ..formats.delimited import lines, names, scalars
 from ..formats.json import document, dumps
 from ..progress import Progress
@@ -39,30 +39,25 @@ def answer(request: Request, environment: Environment, output: Output, style: St
 
     start_of_work = perf_counter()
     text, name = program_text(request, environment)
-    try:
-        parsed = program(text, name)
-        at = inputs(request, parsed)
-        start = start_of(request, parsed, at)
-        check_method(request)
-        bounds = dict(
-            bound_of(request, part, start) for text in request.texts("bounds") for part in split_at_commas(text)
+    parsed = program(text, name)
+    at = inputs(request, parsed)
+    start = start_of(request, parsed, at)
+    check_method(request)
+    bounds = dict(bound_of(request, part, start) for text in request.texts("bounds") for part in split_at_commas(text))
+    given: dict[str, Any] = {key: request.options[key] for key in GIVEN if key in request.options}
+    trace = Trace(request, environment, output, style)
+    engine_options = options(request)
+    with enforced(None, None, engine_options.pop("timeout", None)):
+        found = minimize(
+            parsed,
+            start,
+            at,
+            bounds=bounds,
+            constraints=request.texts("subject_to"),
+            report=trace.report,
+            **given,
+            **engine_options,
         )
-        given: dict[str, Any] = {key: request.options[key] for key in GIVEN if key in request.options}
-        trace = Trace(request, environment, output, style)
-        engine_options = options(request)
-        with enforced(None, None, engine_options.pop("timeout", None)):
-            found = minimize(
-                parsed,
-                start,
-                at,
-                bounds=bounds,
-                constraints=request.texts("subject_to"),
-                report=trace.report,
-                **given,
-                **engine_options,
-            )
-    except AdiffError as error:
-        raise meant_as_file(request, error) from None
     trace.finish()
     result = result_of(found, trace)
     result.subject = Evaluated(text, {}, found)

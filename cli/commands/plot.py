@@ -8,7 +8,7 @@ from math import isfinite, nan
 from ...engine.command import DERIVATIVE, EVALUATED, TABLES, UNDERSTAND, Command, Option
 from ...parser.errors import AdiffError
 from .. import errors
-from ..evaluate import inputs, meant_as_file, options
+from ..evaluate import inputs, options
 from ..result import Result
 from ..text import program_text
 
@@ -46,21 +46,18 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     sizes = (POINTS,) if len(texts) == 1 else (SIDE, SIDE) if as_file or not as_text else (COLUMNS, LINES)
     request.options["over"] = [spread(text, size) for text, size in zip(texts, sizes)]
     text, name = program_text(request, environment)
-    try:
-        parsed = program(text, name)
-        ranges = {name: points[:] for name, points in axes(request, parsed).items()}
-        if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
-            raise errors.usage("a range of one point is no picture", "for example: --over x=-3:3")
-        at = inputs(request, parsed)
-        order = request.number("order")
-        given = {key: value for key, value in options(request).items() if key != "order"}
-        title = text.strip() if len(text.strip()) <= LONGEST and "\n" not in text.strip() else name
-        if len(ranges) == 1:
-            result, drawn = curves(parsed, ranges, at, 1 if order is None else order, given, title)
-        else:
-            result, drawn = field(parsed, ranges, at, given, title)
-    except AdiffError as error:
-        raise meant_as_file(request, error) from None
+    parsed = program(text, name)
+    ranges = {name: points[:] for name, points in axes(request, parsed).items()}
+    if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
+        raise errors.usage("a range of one point is no picture", "for example: --over x=-3:3")
+    at = inputs(request, parsed)
+    order = request.number("order")
+    given = {key: value for key, value in options(request).items() if key != "order"}
+    title = text.strip() if len(text.strip()) <= LONGEST and "\n" not in text.strip() else name
+    if len(ranges) == 1:
+        result, drawn = curves(parsed, ranges, at, 1 if order is None else order, given, title)
+    else:
+        result, drawn = field(parsed, ranges, at, given, title)
     if as_file:
         output.write_bytes(drawn.file(extension))
         return Result({})

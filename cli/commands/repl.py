@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ..output import Output
 
 EVALUATING = ("grad", "hessian", "jacobian", "laplacian", "derivative", "tape", "check")
+WORDS = (*EVALUATING, "derive", "help", "quit")
 HELP = """\
 EXPR             the value of an expression; `_` is the last one
 NAME = EXPR      a variable; functions and other blocks end with an empty line
@@ -110,8 +111,7 @@ class Prompt:
             self.needed(name, text or self.last)
             self.derivative(name, *((text, self.session) if text or self.last is None else self.last))
         else:
-            known = [*EVALUATING, "derive", "help", "quit"]
-            raise errors.usage(f"no such command: ':{name}'", nearest(name, known) or ":help lists them")
+            raise errors.usage(f"no such command: ':{name}'", nearest(name, WORDS) or ":help lists them")
 
     def needed(self, name: str, given: Any) -> None:
         if not given:
@@ -162,8 +162,7 @@ class Prompt:
         """What a name may be completed to."""
         from ...engine.program import vocabulary
 
-        colon = [f":{name}" for name in (*EVALUATING, "derive", "help", "quit")]
-        return sorted({*self.session.names, *vocabulary.function_names(), *colon})
+        return sorted({*self.session.names, *vocabulary.function_names(), *(f":{word}" for word in WORDS)})
 
 
 def holds_function(node: Any) -> bool:

@@ -50,8 +50,7 @@ def listed(request: Request, name: str) -> list[Any]:
     value = plain_value(value_of(name.upper(), text))
     parts = list(value) if is_array(value) and value.ndim else value
     if not isinstance(parts, list | tuple):
-        example = COMMAND.examples[0]
-        raise errors.usage(f"{name.upper()} must be a list of parts", f"for example: {example}")
+        raise errors.usage(f"{name.upper()} must be a list of parts", f"for example: {COMMAND.examples[0]}")
     # Whole numbers as typed may become floats; an array has a dtype, and keeps it.
     bare = not text.startswith("@")
     return [part.tolist() if bare and is_array(part) and part.dtype.kind == "i" else part for part in parts]

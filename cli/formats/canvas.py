@@ -40,7 +40,6 @@ class Canvas:
             markup=False,
             emoji=False,
             highlight=False,
-            soft_wrap=False,
         )
 
     def text(self) -> str:
@@ -85,9 +84,7 @@ class Canvas:
         table = Table(
             box=box.ASCII2 if self.ascii else box.SIMPLE_HEAD,
             header_style=HEADING,
-            pad_edge=True,
             show_edge=not self.ascii,
-            expand=False,
         )
         for index, title in enumerate(header):
             table.add_column(Text(title), style="" if index else NAME, no_wrap=True, overflow="ignore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .json import dumps
 from .numbers import is_array, scalar_text
 
 TYPE_CHECKING = False
@@ -36,14 +37,10 @@ def short(value: Any) -> str:
 
 def dot(nodes: dict[str, tuple[str, bool]], edges: list[tuple[str, str, str]]) -> str:
     """Graphviz: https://graphviz.org/doc/info/lang.html"""
-
-    def quoted(text: str) -> str:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
-
     lines = ["digraph tape {", "  rankdir=LR;"]
     for name, (label, leaf) in nodes.items():
-        lines.append(f"  {quoted(name)} [label={quoted(label)}{', shape=box' if leaf else ''}];")
-    lines += [f"  {quoted(start)} -> {quoted(end)} [label={quoted(label)}];" for start, end, label in edges]
+        lines.append(f"  {dumps(name)} [label={dumps(label)}{', shape=box' if leaf else ''}];")
+    lines += [f"  {dumps(start)} -> {dumps(end)} [label={dumps(label)}];" for start, end, label in edges]
     return "\n".join([*lines, "}", ""])
 
 

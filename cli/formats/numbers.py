@@ -53,20 +53,20 @@ def scalar_text(value: Any, precision: int | None = None, single: bool = False) 
     return str(value)
 
 
-def value_text(value: Any, precision: int | None = None, inside: bool = False) -> str:
-    """Any value on one line; a string is bare on its own and quoted inside a list."""
+def value_text(value: Any, precision: int | None = None, inside: bool = False, single: bool = False) -> str:
+    """Any value on one line, where it is `single` of float32; a string is bare on its own and quoted inside a list."""
     value = plain(value)
     if isinstance(value, str):
         return repr(value) if inside else value
     if value is None or isinstance(value, SCALARS):
-        return scalar_text(value, precision)
+        return scalar_text(value, precision, single)
     if is_array(value):
         return array_text(value, precision, inside)
-    if isinstance(value, tuple) and len(value) == 1:
-        return f"({value_text(value[0], precision, True)},)"
     if isinstance(value, list | tuple):
-        items = ", ".join(value_text(item, precision, True) for item in value)
-        return f"({items})" if isinstance(value, tuple) else f"[{items}]"
+        items = ", ".join([value_text(item, precision, True, single) for item in value])
+        if isinstance(value, tuple):
+            return f"({items},)" if len(value) == 1 else f"({items})"
+        return f"[{items}]"
     if isinstance(value, dict):
         pairs = [(value_text(key, None, True), value_text(item, precision, True)) for key, item in value.items()]
         return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
@@ -80,7 +80,7 @@ def array_text(array: Any, precision: int | None, inside: bool) -> str:
     content = array.tolist()
     if precision is None and not is_float32(array):
         return content if isinstance(content, str) and not inside else repr(content)
-    return nested_text(content, precision, is_float32(array))
+    return value_text(content, precision, inside, is_float32(array))
 
 
 def is_long(value: Any) -> bool:
@@ -108,13 +108,6 @@ def value_pieces(value: Any, precision: int | None = None) -> Iterator[str]:
         yield from array_pieces(value, lambda part: array_text(part, precision, False))
     else:
         yield value_text(value, precision)
-
-
-def nested_text(content: Any, precision: int | None, single: bool) -> str:
-    """Nested lists of scalars as text."""
-    if isinstance(content, list):
-        return "[" + ", ".join(nested_text(item, precision, single) for item in content) + "]"
-    return repr(content) if isinstance(content, str) else scalar_text(content, precision, single)
 
 
 def entries(value: Any) -> Iterator[Entry]:
