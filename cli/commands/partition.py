@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import getitem
 from types import SimpleNamespace
 
 from ...engine.command import COMPUTED, DERIVATIVE, PARTITION, Argument, Command, Option
 from ...parser.errors import AdiffError
 from ...parser.source import Source, Span
 from ..bindings import plain_value, value_of
-from ..formats.numbers import entries, is_array
+from ..formats.numbers import entries
 from ..result import Result, attach
 
 TYPE_CHECKING = False
@@ -31,15 +33,10 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     result = Result({"partitions": parts})
     result.lines = [(str(index), part) for index, part in enumerate(parts)]
     result.columns = [(f"partition.{index}", part) for index, part in enumerate(parts)]
-    gradients = None
-    outcomes = [parted]
-    if request.flag("grad"):
-        text = "sum([sum(part ** 2) for part in dynamic_partition(data, partitions, n)])"
-        outcomes.append(evaluate(request, "grad", text, at, ["data"]))
-        gradients = outcomes[-1].gradients
-    finish(result, outcomes, gradients)
+    text = "sum([sum(part ** 2) for part in dynamic_partition(data, partitions, n)])"
+    gradient = add_gradient(request, result, parted, text, at, ["data"])
     result.subject = SimpleNamespace(
-        data=plain_value(at["data"]), indices=plain_value(at["partitions"]), result=parts, gradients=gradients
+        data=plain_value(at["data"]), indices=plain_value(at["partitions"]), result=parts, gradient=gradient
     )
     return result
 
@@ -64,18 +61,20 @@ def placed(request: Request, error: AdiffError) -> AdiffError:
     return error
 
 
-def finish(result: Result, outcomes: list[Any], gradients: dict[str, Any] | None) -> None:
-    """Add the gradients, and what the evaluations have to say beside their values, once."""
-    if gradients is not None:
-        result.document["gradients"] = gradients
-        named = [(f"d_{name}", value) for name, value in gradients.items()]
-        result.lines = [*result.lines, *named]
-        result.columns = [*result.columns, *named]
-    first, *others = outcomes
-    said = {notice.message for notice in first.notices}
-    for other in others:
-        first.notices.extend(notice for notice in other.notices if notice.message not in said)
-    attach(result, first)
+def add_gradient(request: Request, result: Result, outcome: Any, text: str, at: dict[str, Any], wrt: list[str]) -> Any:
+    """Add, with --grad, the gradient of a sum by the data or by each of their parts, and what the evaluations have to say
+    beside their values, once."""
+    gradient = None
+    if request.flag("grad"):
+        found = evaluate(request, "grad", text, at, wrt)
+        gradient = found.gradients["data"] if wrt == ["data"] else list(found.gradients.values())
+        result.document["gradients"] = {"data": gradient}
+        result.lines = [*result.lines, ("d_data", gradient)]
+        result.columns = [*result.columns, ("d_data", gradient)]
+        said = {notice.message for notice in outcome.notices}
+        outcome.notices.extend(notice for notice in found.notices if notice.message not in said)
+    attach(result, outcome)
+    return gradient
 
 
 def draw(drawing: Any, result: Result) -> None:
@@ -86,7 +85,7 @@ def draw(drawing: Any, result: Result) -> None:
         arrow = drawing.marks.arrow
 
         def elements(width: int) -> Any:
-            values = drawing.column((element(parted.data, path) for path, _ in to), width)
+            values = drawing.column((reduce(getitem, path, parted.data) for path, _ in to), width)
             return [
                 ("data" + bracketed(path), value, f"{arrow} part {part}")
                 for (path, part), value in zip(to, values, strict=True)
@@ -104,19 +103,9 @@ def draw(drawing: Any, result: Result) -> None:
         ]
 
     drawing.canvas.table(("part", "elements", "values"), parts)
-    if parted.gradients is not None:
-        gradient = parted.gradients["data"]
+    if parted.gradient is not None:
         drawing.heading("gradient of the sum of squares, by data")
-        drawing.value(gradient)
-
-
-def element(data: Any, path: tuple[int | str, ...]) -> Any:
-    """The element of nested lists or an array at a path."""
-    if is_array(data):
-        return data[path]
-    for index in path:
-        data = data[index]
-    return data
+        drawing.value(parted.gradient)
 
 
 def bracketed(path: tuple[int | str, ...]) -> str:

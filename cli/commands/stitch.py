@@ -9,7 +9,7 @@ from .. import errors
 from ..bindings import plain_value, value_of
 from ..formats.numbers import entries, is_array
 from ..result import Result
-from .partition import GRAD, MOST_ELEMENTS, bracketed, evaluate, finish
+from .partition import GRAD, MOST_ELEMENTS, add_gradient, bracketed, evaluate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,14 +33,8 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     whole = evaluate(request, "value", text, at)
     result = Result({"result": whole.value})
     result.lines = result.columns = [("result", whole.value)]
-    gradients = None
-    outcomes = [whole]
-    if request.flag("grad"):
-        names = [f"data_{k}" for k in numbers]
-        outcomes.append(evaluate(request, "grad", f"sum({text} ** 2)", at, names))
-        gradients = {"data": [outcomes[-1].gradients[name] for name in names]}
-    finish(result, outcomes, gradients)
-    result.subject = SimpleNamespace(indices=indices, result=whole.value, gradients=gradients)
+    gradient = add_gradient(request, result, whole, f"sum({text} ** 2)", at, [f"data_{k}" for k in numbers])
+    result.subject = SimpleNamespace(indices=indices, result=whole.value, gradient=gradient)
     return result
 
 
@@ -77,10 +71,10 @@ def draw(drawing: Any, result: Result) -> None:
     drawing.canvas.table(header[:columns], rows)
     if length > MOST_ELEMENTS:
         drawing.value(f"{drawing.marks.ellipsis} {length - MOST_ELEMENTS} more rows")
-    if parted.gradients is not None:
+    if parted.gradient is not None:
         drawing.heading("gradient of the sum of squares")
-        gradients = parted.gradients["data"]
-        drawing.columns(("part", "gradient"), [f"data[{k}]" for k in range(len(gradients))], gradients)
+        parts = [f"data[{k}]" for k in range(len(parted.gradient))]
+        drawing.columns(("part", "gradient"), parts, parted.gradient)
 
 
 COMMAND = Command(
