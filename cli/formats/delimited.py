@@ -27,7 +27,9 @@ def pieces(result: Result, delimiter: str) -> Iterator[str]:
             columns = [texts(column, delimiter) for column in zip(*some, strict=True)]
             yield "\n".join(map(delimiter.join, zip(*columns))) + "\n"
     elif heads := [head for name, value in result.columns for head in names(name, value)]:
-        yield lines([heads, [text for _, value in result.columns for text in scalars(value)]], delimiter)
+        yield lines([heads], delimiter)
+        heads.clear()  # there may be a million
+        yield lines([[text for _, value in result.columns for text in scalars(value)]], delimiter)
 
 
 def names(name: str, value: Any) -> Iterator[str]:
@@ -37,6 +39,9 @@ def names(name: str, value: Any) -> Iterator[str]:
 
 def scalars(value: Any) -> Iterator[str]:
     """The fields of a value's scalars."""
+    value = plain(value)
+    if is_array(value) and value.shape and value.dtype.kind in "fiub":
+        return iter(numbers(value.ravel()))
     return (scalar_field(scalar, single) for _, scalar, single in entries(value))
 
 
