@@ -116,11 +116,13 @@ def value_of(key: str, given: object) -> object:
 
 
 def apply(request: Request, variables: Mapping[str, str]) -> None:
-    """Give a request the options that it does not have and its command takes. A name after -o goes before a format."""
+    """Give a request the options that it does not have and its command takes. A name after -o goes before a format,
+    and so does the form that readers of batch, man and repl rely on."""
     if request.command in ("config", "doctor"):  # which tell of them, and of what is wrong there
         return
     for key, (value, _) in settings(variables).items():
         option = COMMANDS[request.command].option(key)
         fits = option is not None and (not option.choices or value in option.choices)
-        if fits and value is not False and not (key == "format" and request.flag("output")):
+        named = key == "format" and (request.flag("output") or request.command in ("batch", "man", "repl"))
+        if fits and value is not False and not named:
             request.options.setdefault(key, value)

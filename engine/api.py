@@ -16,6 +16,7 @@ from ..parser.parse import parse
 from ..parser.source import Source, Span
 from ..parser.syntax import ExprStmt
 from . import tier
+from .command import ENGINE
 from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
@@ -96,9 +97,7 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
                 None,
                 f"its options are {', '.join(known)}",
             )
-        choices = (
-            [choice for choice in option.choices if choice != "dask"] if option else []
-        )  # which the command line is for
+        choices = () if option is None else ENGINE.choices if name == "engine" else option.choices
         if choices and value is not None and value not in choices:
             raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(choices)}")
     for name, (kinds, meaning) in AMOUNTS.items():
@@ -299,7 +298,8 @@ class Program:
 
         It takes such a point and gives an Outcome, as `evaluate` does. Where a kernel answers, a call costs microseconds
         beside the kernel's own time, for every command but `derivative`; and where the tape does, its time is counted
-        over all calls: a kernel is compiled when it is what a compiler takes, or for the fifteenth. Options: those of `evaluate`.
+        over all calls: a kernel is compiled when that is more than compiling takes, or at the
+        fifteenth call. Options: those of `evaluate`.
         """
         from .repeated import Repeated
 

@@ -102,8 +102,8 @@ KINKS = Option(
     choices=("adiff", "tensorflow", "jax", "torch", "error"), page="[semantics](semantics.md#singular-points)",
 )  # fmt: skip
 ENGINE = Option(
-    "--engine", "choice", "ENGINE", COMPUTING, "Interpreted tape, compiled kernel, the better of the two, or a cluster's workers.",
-    choices=("auto", "tape", "kernel", "dask"), page="[speed](speed.md#which-tier-runs); `dask` needs `--scheduler`",
+    "--engine", "choice", "ENGINE", COMPUTING, "Interpreted tape, compiled kernel, or the better of the two.",
+    choices=("auto", "tape", "kernel"), page="[speed](speed.md#which-tier-runs)",
 )  # fmt: skip
 DTYPE = Option(
     "--dtype", "choice", "DTYPE", COMPUTING,
@@ -127,13 +127,19 @@ GRAPH = Option(
     "--graph", "choice", "LANGUAGE", OUTPUT, "Write the tape as a graph instead of rows.", choices=("dot", "mermaid", "svg")
 )  # fmt: skip
 
-SCHEDULER = Option(
-    "--scheduler", "text", "ADDRESS", TABLES,
-    "With --engine dask: rows and lines go to the workers of a Dask cluster, as at tcp://host:8786.",
-    page="[clusters](tables.md#clusters)",
+CLUSTER = (
+    Option(
+        "--engine", "choice", "ENGINE", COMPUTING, "Interpreted tape, compiled kernel, the better of the two, or a cluster's workers.",
+        choices=(*ENGINE.choices, "dask"), page="[speed](speed.md#which-tier-runs); `dask` needs `--scheduler`",
+    ),
+    Option(
+        "--scheduler", "text", "ADDRESS", TABLES,
+        "With --engine dask: rows and lines go to the workers of a Dask cluster, as at tcp://host:8786.",
+        page="[clusters](tables.md#clusters)",
+    ),
 )  # fmt: skip
 BY_ROW = (
-    SCHEDULER,
+    *CLUSTER,
     Option(
         "--rows", "text", "FILE", TABLES,
         "Evaluate once a row of a table: .csv, .tsv, .ndjson, .npy, .npz, .parquet, .arrow, .feather, also .gz and .zst; '-' is "
@@ -206,9 +212,9 @@ class Command:
         self.examples = examples
         self.arguments = arguments
         self.alias = alias
-        own = {option.long for option in options}
+        own = {option.long: option for option in options}  # the last one where several have a name
         shown = (option for option in SHOWN if option.long not in own)
-        self.options = tuple(sorted((*options, *shown), key=lambda option: PANELS.index(option.panel)))
+        self.options = tuple(sorted((*own.values(), *shown), key=lambda option: PANELS.index(option.panel)))
         self.compute: Callable[[Any], None] = compute
         self.from_kernel = from_kernel or self.by_source_from_kernel
         self.of_sum = of_sum

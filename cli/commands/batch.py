@@ -140,7 +140,7 @@ COMMAND = Command(
     ("adiff batch lines.txt", "adiff batch lines.txt --fail-fast --format csv", "adiff batch lines.txt --jobs 2",
      "adiff batch lines.txt --resume answers.ndjson"),
     (
-        of.KINKS, of.ENGINE, *of.COMPUTED, of.CHECKPOINT, of.JOBS, of.SCHEDULER,
+        of.KINKS, *of.CLUSTER, *of.COMPUTED, of.CHECKPOINT, of.JOBS,
         Option("--fail-fast", "flag", "", of.COMPUTING, "Stop at the first line that fails."),
         Option(
             "--resume", "text", "FILE", of.OUTPUT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...engine.command import INPUTS, UNDERSTAND, Argument, Command, Option
 from ...parser.errors import AdiffError
-from ..errors import bad_value
+from ..errors import bad_value, usage
 from ..formats.numbers import value_text
 from ..request import nearest
 from ..result import Result
@@ -28,6 +28,8 @@ def answer(request: Request, environment: Environment, output: Output, style: St
 
     rows = operations()
     name = request.arguments.get("name")
+    if name is not None and (request.flag("family") or request.flag("search")):
+        raise usage("--family and --search are for all operations", f"leave them out, or {name!r}")
     if name is None:
         return listing(chosen(rows, request))
     bare = name.rpartition(".")[2]  # 'np.sin' and 'tf.math.sin' are asked for as 'sin' where they are not listed
@@ -43,6 +45,8 @@ def chosen(rows: list[OperationInfo], request: Request) -> list[OperationInfo]:
     """The operations of `--family` that have all words of `--search` in their names, family or description."""
     family, words = request.text("family"), request.text("search").lower().split()
     families = dict.fromkeys(row.family for row in rows)
+    if request.flag("search") and not words:
+        raise bad_value("--search", "it has no words", "for example: --search 'log sum exp'")
     if family and family not in families:
         raise bad_value("--family", f"no family is named {family!r}", nearest(family, families) or ", ".join(families))
     found = []

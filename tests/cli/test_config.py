@@ -54,6 +54,7 @@ def test_the_line_goes_before_variables_and_these_before_the_file(
         ('# a\nengin = "tape"', "2:1", "did you mean 'engine'?"),
         ("\nprecision = 40", "2:1", "'40' is not a number of digits from 1 to 17"),
         ('engine = "tap"', "1:1", "did you mean 'tape'?"),
+        ('engine = "dask"', "1:1", "'dask' is not one of auto, tape, kernel"),
         ("engine = tape", "1:10", "with text in quotes"),
         ('a = 1\nengine = "tape', "2:", "not TOML"),
         ("quiet = 3", "1:1", "3 is not true or false"),
@@ -140,3 +141,13 @@ def test_a_search_in_vain(adiff: Callable[..., Completed]) -> None:
     done = adiff("ops", "--family", "specia")
     assert (done.returncode, "did you mean 'special'?" in done.stderr) == (2, True)
     assert adiff("ops", "--search", "zorp").returncode == 3
+    assert [adiff("ops", *line).returncode for line in (("sin", "--family", "special"), ("--search", ""))] == [2, 2]
+
+
+@pytest.mark.parametrize("line", [("man",), ("batch", "-"), ("repl",)])
+def test_protocols_keep_their_format(adiff: Callable[..., Completed], line: tuple[str, ...]) -> None:
+    shown = [
+        adiff(*line, stdin="1/4\n", **given).stdout for given in ({}, {"ADIFF_FORMAT": "csv"}, {"ADIFF_FORMAT": "json"})
+    ]
+    assert shown[0]
+    assert shown[0] == shown[1] == shown[2]

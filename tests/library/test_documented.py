@@ -90,7 +90,7 @@ fresh.apply_gradients([(tf.constant([1.0, 1.0]), other.layer[0])])
     assert (path, kept) == ("/tmp/checkpoints/ckpt-3", True)
     # The velocity is -0.1 after the first step, and 0.9 * -0.1 - 0.1 after the second.
     np.testing.assert_allclose(values, [0.9 - 0.19, 1.9 - 0.19], rtol=1e-6)
-    assert name == "optimizer/_rate/.ATTRIBUTES/VARIABLE_VALUE"
+    assert name == "optimizer/_learning_rate/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def test_an_optimiser_of_the_program() -> None:
