@@ -43,7 +43,10 @@ class Compiler:
 
     def frame(self, values: Mapping[str, Any], core: c.CoreProgram | None = None) -> list[Any]:
         """The variables of a program as it starts, with its inputs by name."""
-        core = core or self.core
+        if core is None:
+            core = self.core
+            for file in libraries.OF_ONE_RUN:
+                self.libraries.pop(file, None)
         frame: list[Any] = [UNSET] * core.size
         frame[c.PARENT] = None
         for name, (slot, meaning) in core.optional.items():

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     Run = Callable[[list[Any]], Any]
 
 MOST_MASKS = 256
+# Files whose variables a program changes: what it saves, and the state of the global generator.
+OF_ONE_RUN = ("internal.saving", "random", "train")
 
 
 def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
@@ -77,12 +79,15 @@ def settled(x: Any, given: set[Any]) -> Any:
 
 
 def load(compiler: Compiler, file: str) -> list[Any]:
-    """The frame of a file of the library, which is run once for a program."""
+    """The frame of a file of the library, which is run once for a program, or for each run of it (OF_ONE_RUN)."""
     core = library_core(file)
-    compiler.libraries[file] = frame = compiler.frame({}, core)
+    frame = compiler.frame({}, core)
     site, STATE.site = STATE.site, NOWHERE
-    compiler.block(core.body)(frame)
-    STATE.site = site
+    try:
+        compiler.block(core.body)(frame)
+    finally:
+        STATE.site = site
+    compiler.libraries[file] = frame
     return frame
 
 

@@ -240,6 +240,14 @@ def test_what_is_saved_is_kept_until_the_program_ends() -> None:
         value("tf.keras.models.load_model('m')")
 
 
+def test_nothing_that_is_saved_is_found_by_the_next_run() -> None:
+    text = "r = tf.train.latest_checkpoint('/a')\ntf.train.Checkpoint(a=tf.Variable(x)).save('/a/c')\nx if r is None else 10.0*x"
+    program = adiff.program(text)
+    assert [program.value({"x": 2.0}), program.value({"x": 3.0}), program.check({"x": 2.0}).ok] == [2.0, 3.0, True]
+    program = adiff.program("x * tf.random.get_global_generator().normal([])")
+    assert program.value({"x": 1.0}) == program.value({"x": 1.0})
+
+
 def test_targets_have_the_dtype_of_predictions() -> None:
     text = (
         "def ours(y_true, y_pred):\n    return tf.square(y_true - y_pred)\n"
