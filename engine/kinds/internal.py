@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from itertools import islice
 
 from ..core.dtypes import INT64
@@ -56,6 +57,11 @@ def first(mask: Any) -> int | None:
     return int(held.reshape(len(held), -1).any(axis=1).argmax()) if held.any() else None
 
 
+def place_behind(key: Any, keys: list[Any]) -> int:
+    """Where a key stands among sorted ones, behind its equals."""
+    return bisect_right(keys, key)
+
+
 def axis_of(name: Any, axis: Any, rank: Any) -> int:
     """An axis counted from the front."""
     return axis_from_front(name, static(axis), rank)
@@ -64,7 +70,7 @@ def axis_of(name: Any, axis: Any, rank: Any) -> int:
 def kept(items: Any, count: int | None) -> list[Any]:
     """The items of what is a result, as far as there is memory for them; None if their count is unknown."""
     if count is not None:
-        allocate(count, 36)
+        allocate(count, 253)
     found = []
     for item in items:
         found.append(item)
@@ -119,7 +125,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         f"internal.{function.__name__}": function
         for function in (
             allocate, applied, as_operand, axis_of, combined, describe, fail, first, int64, kept, notify, of_dtype, path_ends, places,
-            shape_text, taken, vector, whole,
+            shape_text, taken, vector, whole, place_behind,
         )
     },
 }  # fmt: skip

@@ -69,7 +69,6 @@ INTRINSIC_ALIASES = {
     "stop_recording": "no_op",
     "control_dependencies": "name_scope",
     "assert_array_equal": "assert_equal",
-    "Assert": "assert_equal",
     "switch": "switch_case",
     "print_": "print",
     "Print": "print",

@@ -21,17 +21,20 @@ ASSERTIONS = [
     ("assert_shapes([(x, ('N',)), (tf.ones((2, 3)), ('N', None))])",
      "assert_shapes([(x, ('N',)), (tf.ones(3), ('N',))])", "a size of shape [3] is 3, and N is 2"),
     ("Assert(tf.reduce_all(x > 0.0), [x])", "Assert(1 > 2, [3])", "does not hold for 3"),
+    ("Assert([True, True], ['x is', x])", "Assert(False, ['boo', 3], message='m')", "m: Assert does not hold for boo, 3"),
+    ("Assert(True)", "Assert([True, False], [[1, 2, 3]])", "Assert does not hold for [1, 2, 3]"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("holds", "fails", "message"), ASSERTIONS, ids=[a[0].partition("(")[0] for a in ASSERTIONS])
+@pytest.mark.parametrize(("holds", "fails", "message"), ASSERTIONS, ids=[a[1] for a in ASSERTIONS])
 def test_assertions(run: Runner, holds: str, fails: str, message: str) -> None:
     run(f"{X}tf.debugging.{holds}\nx")
     error = run.refused(f"{X}tf.debugging.{fails}\nx")
     assert (error.code, error.message[-len(message) :]) == ("E0406", message)
 
 
-def test_gradients_pass_a_check_of_numbers(run: Runner) -> None:
+def test_gradients_pass_a_check(run: Runner) -> None:
+    assert run.refused(f"{X}tf.Assert(x > 1.0, ['x is', x])").message.endswith("for x is, [1. 2.]")
     text = (
         "with tf.GradientTape() as t:\n    t.watch(x)\n    y = tf.debugging.check_numerics(x**2, '')\nt.gradient(y, x)"
     )

@@ -45,6 +45,8 @@ VALUES: list[tuple[str, str, Any]] = [
     ("closed", FIFO + "float64, shapes=())\nq.enqueue_many([1.0, 2.0])\nq.close()\n(q.is_closed(), q.dequeue_up_to(5))", (True, [1, 2])),
     ("priorities", "q = tf.queue.PriorityQueue(10, (), ())\nfor key in [7, -2, 5, 5, 0, -9]:\n    q.enqueue(key)\n"
      "[q.dequeue() for _ in range(6)]", [-9, -2, 0, 5, 5, 7]),
+    ("many priorities", "q = tf.queue.PriorityQueue(2000, (), ())\nfor k in range(1000):\n    q.enqueue(7*k % 1000 - 500)\n"
+     "[int(q.dequeue()) for k in range(1000)] == list(range(-500, 500))", True),
     ("equal priorities", "q = tf.queue.PriorityQueue(10, string, [[]])\nq.enqueue_many(([1, 0, 1], ['a', 'b', 'c']))\nq.dequeue_many(3)", [[0, 1, 1], ["b", "a", "c"]]),
     ("shuffled", "q = tf.queue.RandomShuffleQueue(10, 0, int32, seed=3)\nq.enqueue_many([1, 2, 3, 4])\nsorted([q.dequeue() for _ in range(4)])", [1, 2, 3, 4]),
     ("testMultiDequeueManyWithPartiallyKnownShapesAndVariableSizeInput",
@@ -145,6 +147,8 @@ REFUSED = [
     ("q = tf.queue.RandomShuffleQueue(9, 2, int32, seed=1)\nq.enqueue_many([1, 2])\nq.dequeue()", "insufficient elements"),
     ("len(tf.data.Dataset.range(3).repeat())", "the length of this Dataset is infinite"),
     ("tf.data.Dataset.from_tensor_slices(([1, 2], [1]))", "no common first size"),
+    ("tf.data.Dataset.from_tensor_slices((1, [2]))", "shapes \\[\\] and \\[1\\] have no common first size"),
+    ("tf.data.Dataset.from_tensor_slices(({}))", "there is no tensor to slice"),
     ("tf.data.Dataset.range(3).batch(0)", "batch_size must be 1 or more"),
     ("ds = tf.data.Dataset.range(3)\nfor i in range(2000):\n    ds = ds.map(lambda x: x)", "more than 500 steps"),
     ("next(iter([]))", "no more items"),
