@@ -62,6 +62,19 @@ def place_behind(key: Any, keys: list[Any]) -> int:
     return bisect_right(keys, key)
 
 
+def csv_fields(line: str, delimiter: Any, quotes: Any) -> list[str]:
+    """The fields of a record of CSV."""
+    import csv
+
+    if delimiter.__class__ is not str or len(delimiter) != 1:
+        raise failure("E0304", "tf.io.decode_csv: field_delim must be one character")
+    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
+    try:
+        return next(csv.reader([line], delimiter=delimiter, quoting=quoting, strict=True)) or [""]
+    except (csv.Error, ValueError) as fault:
+        raise failure("E0304", f"tf.io.decode_csv: {fault} in the record {line!r}") from fault
+
+
 def axis_of(name: Any, axis: Any, rank: Any) -> int:
     """An axis counted from the front."""
     return axis_from_front(name, static(axis), rank)
@@ -124,7 +137,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, applied, as_operand, axis_of, combined, describe, fail, first, int64, kept, notify, of_dtype, path_ends, places,
+            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype, path_ends, places,
             shape_text, taken, vector, whole, place_behind,
         )
     },

@@ -65,6 +65,7 @@ VALUES: list[tuple[str, str, Any]] = [
     ("shuffle", "ds = tf.data.Dataset.range(20).shuffle(5, seed=1)\na = [int(x) for x in ds]\nb = [int(x) for x in ds]\n"
      "(sorted(a) == list(range(20)), a == b, a[0] < 5)", (True, False, True)),
     ("the same shuffle", "ds = tf.data.Dataset.range(20).shuffle(20, seed=1, reshuffle_each_iteration=False)\n[int(x) for x in ds] == [int(x) for x in ds]", True),
+    ("a kept shuffle", "ds = tf.data.Dataset.range(20).shuffle(20, seed=1).cache()\n[int(x) for x in ds] == [int(x) for x in ds]", True),
     ("zip, enumerate", "a = tf.data.Dataset.range(3)\nb = tf.data.Dataset.range(10, 20)\nlist(tf.data.Dataset.zip((a, b)).enumerate(5))",
      [(5, (0, 10)), (6, (1, 11)), (7, (2, 12))]),
     ("reduce", "tf.data.Dataset.range(5).prefetch(tf.data.AUTOTUNE).cache().reduce(0, lambda s, x: s + x)", 10),

@@ -44,6 +44,7 @@ PRINTED = [
      "(TensorSpec(shape=(None, 2), dtype=float32), TensorSpec(shape=(None,), dtype=int32))"),
     ("tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(['a', 'b'], [1, 2]), -1).lookup(['b', 'z'])", [2, -1]),
     ("tf.stack(tf.io.decode_csv(['1,2', '3,4'], [[0], [0]]))", [[1, 3], [2, 4]]),
+    ("tf.stack(tf.io.decode_csv(['\"a,b\",2', '\"c\"\"d\",\"\"'], ['', 'z']))", [["a,b", 'c"d'], ["2", "z"]]),
     # A mean over the steps that count.
     (f"K.losses.MeanSquaredError()(tf.zeros((2, 3, 1)), K.layers.Masking()({MASKED}))", 14 / 3),
     (f"K.layers.GlobalAveragePooling1D()(K.layers.Masking()({MASKED}))", [[1.5], [3.0]]),
