@@ -14,10 +14,11 @@ from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.at import At
 from ..ops.registry import METHODS
+from .classes import Class, Instance
 from .operators import equal
 from .sequences import sorted_
 from .text import format_template
-from .values import Bound, Builtin, invoke
+from .values import Bound, Builtin, in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 NUMERIC = (Tensor, float, int, complex, bool)
 # The classes of functions, and of types such as int and float32.
 NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "Settling")
+
+OF_NAMED_TUPLES = ("_asdict", "_fields", "_replace")
 
 
 def get_attribute(value: Any, name: str) -> Any:
@@ -41,6 +44,7 @@ def get_attribute(value: Any, name: str) -> Any:
     else:
         of_program = getattr(value, "get_attribute", None)
         if of_program is not None:
+            refuse_private(value, name)
             return of_program(name)
         if name == "__name__" and cls.__name__ in NAMED:
             return value.name.rpartition(".")[2]
@@ -61,6 +65,15 @@ def get_attribute(value: Any, name: str) -> Any:
         if cls is str and name in OF_STRINGS:
             return TENSOR_ATTRIBUTES[name](value)
     raise no_attribute(value, name)
+
+
+def refuse_private(value: Any, name: str) -> None:
+    """Refuse an attribute with an underscore of a class of the library, or of an instance of one, to all but the library."""
+    if name[0] == "_" and name[-2:] != "__" and name not in OF_NAMED_TUPLES and not in_library(STATE.site):
+        cls = value.cls if value.__class__ is Instance else value
+        if cls.__class__ is Class and cls.library:
+            known = [member for base in cls.lineage for member in base.members if member[0] != "_"]
+            raise has_no_attribute(describe(value), name, known)
 
 
 def known_of_tensors(name: str) -> bool:
@@ -232,6 +245,7 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
     """`value.name(*args, **keywords)`."""
     cls = value.__class__
     if hasattr(value, "call_method"):
+        refuse_private(value, name)
         return value.call_method(name, args, keywords)
     run = (TENSOR_METHODS if cls in NUMERIC else CONTAINER_METHODS.get(cls, {})).get(name)
     if run is None and not hasattr(value, "get_attribute"):
@@ -253,4 +267,5 @@ def set_attribute(value: Any, name: str, new: Any) -> None:
             "E0304", f"attributes of {describe(value)} cannot be assigned",
             "tensors are values; a Variable has v.assign(...)" if value.__class__ in NUMERIC else None,
         )  # fmt: skip
+    refuse_private(value, name)
     put(name, new)

@@ -18,7 +18,7 @@ from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
 from ..program.core import UNSET
-from .attributes import get_attribute, invoke_method, set_attribute
+from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
 from .exceptions import handled
@@ -373,6 +373,7 @@ def removal(compiler: Compiler, target: c.Target | c.Delete) -> Run:
             delete = getattr(x, "delete_attribute", None)
             if delete is None:
                 raise failure("E0304", f"attributes of {describe(x)} cannot be deleted")
+            refuse_private(x, target.name)
             delete(target.name)
 
         return remove_attribute
