@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from math import inf
 
 from .core.errors import span_of
 from .core.limits import LIMITS, give_way_after
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
 
     from .api import Program
     from .kernels.inputs import Request
+    from .kernels.ir import Unsupported
     from .kernels.kernels import Kernels
     from .kernels.results import Found
     from .outcome import Outcome
     from .program.core import CoreProgram
 
 # Seconds that a kernel takes to be ready: kept from an earlier run, and compiled.
-READY_KEPT, READY_COMPILED = 0.01, 0.3
+READY_KEPT, READY_COMPILED = 0.02, 0.35
 # Seconds that the tape has spent in this process, by program and command: more evaluations of it will come.
 SPENT: dict[tuple[str, str], float] = {}
 MOST_PROGRAMS = 1_000
@@ -87,8 +89,7 @@ class Tiers:
         except Unsupported as why:
             if why.__class__ is Fault:
                 STATE.notify("N0911", f"no kernel for {why}; please report it")
-            outcome.reason = f"no kernel for {why}"
-            outcome.reason_span = None if why.site is None else span_of(why.site)
+            self.decline(why)
         except OutOfMemory:
             raise MemoryError from None  # the tape would need more
         except Failed:
@@ -101,6 +102,11 @@ class Tiers:
             return found
         program.gives_way = False
         return None
+
+    def decline(self, why: Unsupported) -> None:
+        """Say why there is no kernel."""
+        self.outcome.reason = f"no kernel for {why}"
+        self.outcome.reason_span = None if why.site is None else span_of(why.site)
 
     def kernels(self) -> Kernels:
         """The program's kernels."""
@@ -133,6 +139,10 @@ class Tiers:
         def more() -> float:
             if self.kernels().kept(self.point, request) is not None:
                 return 0.0
+            why = self.kernels().refusal(self.point, request)
+            if why is not None:
+                self.decline(why)
+                return inf
             return max(READY_COMPILED - READY_KEPT - spent, 0.0)
 
         give_way_after(READY_KEPT, more)

@@ -6,7 +6,7 @@ import time
 
 from ...parser.errors import AdiffError
 from ..core.limits import memory_of_adiff
-from ..core.state import STATE
+from ..core.state import STATE, Site
 from .compile import store
 from .compile.load import Code
 from .compile.run import Entry, Interface
@@ -122,6 +122,10 @@ class Kernels:
         if "needs" in facts:
             self.known.add(facts["needs"])
             return None
+        if "refused" in facts:
+            reason, place = facts["refused"]
+            self.refused[key] = Unsupported(reason, place and Site(None, self.core.source, *place))
+            return None
         try:
             found = Compiled(request, inputs, facts, interface, code)
         except Unsupported:
@@ -129,6 +133,17 @@ class Kernels:
         found.loaded = True
         self.made[key] = found
         return found
+
+    def note(self, key: Any, facts: dict[str, Any]) -> None:
+        """Keep what was found out in place of a kernel."""
+        store.save(self.stored_key(key), Interface([], [], 0, 0), Code(b""), facts)
+
+    def refusal(self, point: Mapping[str, Any], request: Request) -> Unsupported | None:
+        """Why there is no kernel, where that is known."""
+        try:
+            return self.refused.get(self.key(self.inputs(point, request), request))
+        except Unsupported as why:
+            return why
 
     def stored_key(self, key: Any) -> str:
         return store.key_of(self.core.source.text, key)
@@ -151,10 +166,12 @@ class Kernels:
                 if needs.name in self.known:
                     raise
                 self.known.add(needs.name)
-                store.save(self.stored_key(key), Interface([], [], 0, 0), Code(b""), {"needs": needs.name})
+                self.note(key, {"needs": needs.name})
             except Unsupported as why:
                 why.__traceback__ = None
                 self.refused[key] = why
+                if why.__class__ is Unsupported:
+                    self.note(key, {"refused": (str(why), why.site and (why.site.start, why.site.end))})
                 raise
         raise Unsupported("a program in which so many inputs decide sizes")
 
