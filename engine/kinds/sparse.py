@@ -97,7 +97,7 @@ class SparseTensor(Kind):
 
     def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """Rows that apply to the values alone; products and quotients with what broadcasts to the shape; sizes."""
-        name = op.name
+        name = op.name.removeprefix("tf.")
         if name in MAPPED:
             return self.with_leaves([op.call((self.values,), attributes)])
         if op.symbol == "*" or (op.symbol == "/" and inputs[0] is self):

@@ -12,7 +12,7 @@ import math
 from ..core import limits
 from ..core.errors import failure, plural
 from ..core.operands import as_operand
-from ..core.operation import Operation, composite, linear, no_tangent
+from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.tensor import OPERATORS, Tensor
 from .structure import as_dtype, index, index_add, index_scatter, index_update, line_axis, reshape
 from .support import (
@@ -351,7 +351,7 @@ def _one_hot(
 ) -> Any:
     import numpy as np
 
-    labels = integers("one_hot", "indices", indices, symbols=True)
+    labels, depth = integers("one_hot", "indices", indices, symbols=True), static(depth)
     shape = shape_of(labels)
     limits.allocate(math.prod(shape) * depth)
     place = axis_of("one_hot", axis, len(shape) + 1)

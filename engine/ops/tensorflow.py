@@ -14,7 +14,7 @@ from .gathering import count_nonzero, one_hot
 from .random import random_normal, random_uniform
 from .sorting import argmax, argmin, searchsorted
 from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
-from .support import as_shape, shape_of
+from .support import as_shape, operand_shape, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +73,10 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
     return OPERATORS.reshape(found, shape=sizes)
 
 
+def _shape(x: Any, out_type: Any = None) -> Any:
+    return cast_to(list(operand_shape(x)), dtype=INT32 if out_type is None else as_dtype(out_type))
+
+
 def _numpy_array(value: Any, dtype: Any = None) -> Any:
     """NumPy's arrays adopt the dtype of the tensors they meet, as TensorFlow has it."""
     x = as_operand(value)
@@ -104,6 +108,10 @@ TENSORFLOW: dict[str, Operation] = {
 TENSORFLOW["constant"] = composite(
     "tf.constant", "value | dtype=None, shape=None", _constant, internal=True,
     doc="A tensor of TensorFlow's dtypes: float32 or int32 where the value has none.", example=("tf.constant(2)", 2),
+)  # fmt: skip
+TENSORFLOW["shape"] = composite(
+    "tf.shape", "input | out_type=None", _shape, internal=True,
+    doc="The sizes of a tensor along its axes, as a tensor.", example=("tf.shape([[1, 2, 3], [4, 5, 6]])", [2, 3]),
 )  # fmt: skip
 # What a function of `tf.` gives that is called with literals alone: tf.sqrt(2.0) is a float32.
 SETTLED = composite(
