@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 
-from .interrupts import ignore
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine.core.watchdog import Watchdog
@@ -21,6 +19,26 @@ GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be
 
 # Seconds that a short answer has to be written, whose evaluation was done in time.
 LEAST = 0.1
+
+
+def ignore() -> None:
+    """Hear none of these signals in a process that was forked while they were unheard: another hears them, and ends this
+    one."""
+    from _signal import (  # type: ignore[import-not-found]
+        SIG_IGN,
+        SIG_UNBLOCK,
+        SIGHUP,
+        SIGINT,
+        SIGTERM,
+        pthread_sigmask,
+        set_wakeup_fd,
+        signal,
+    )
+
+    set_wakeup_fd(-1)
+    for number in (SIGINT, SIGTERM, SIGHUP):
+        signal(number, SIG_IGN)
+    pthread_sigmask(SIG_UNBLOCK, (SIGINT, SIGTERM, SIGHUP))
 
 
 class Writing:

@@ -78,17 +78,6 @@ class unheard:
         pthread_sigmask(SIG_SETMASK, self.before)
 
 
-def ignore() -> None:
-    """Hear none of these signals in a process that was forked while they were unheard: another hears them, and ends this
-    one."""
-    from _signal import SIG_IGN, SIG_UNBLOCK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask, set_wakeup_fd, signal
-
-    set_wakeup_fd(-1)
-    for number in (SIGINT, SIGTERM, SIGHUP):
-        signal(number, SIG_IGN)
-    pthread_sigmask(SIG_UNBLOCK, (SIGINT, SIGTERM, SIGHUP))
-
-
 def watch() -> None:
     """Let a Ctrl-C, SIGTERM or SIGHUP end this process when GRACE is over, whatever it is doing."""
     from _thread import start_new_thread

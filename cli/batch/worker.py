@@ -7,9 +7,9 @@ import os
 from _thread import start_new_thread
 
 from .. import errors
-from ..deadline import GRACE
+from ..deadline import GRACE, ignore
 from ..formats.records import Record
-from ..interrupts import ABANDON, ignore
+from ..interrupts import ABANDON
 from ..memory import guard
 from .messages import Messages, packed, send
 
