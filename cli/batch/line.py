@@ -197,7 +197,7 @@ def from_json(text: str, record: Record) -> Request:
 
 def allow(request: Request) -> None:
     """Refuse what has no place on a line."""
-    if request.command in ("batch", "repl", "run"):
+    if request.command in ("batch", "config", "doctor", "man", "plot", "repl", "run"):
         hint = "write value -f FILE" if request.command == "run" else None
         raise errors.usage(f"{request.command!r} cannot be a line of a batch", hint)
     texts = [*request.arguments.values(), *request.options.values(), *request.bound.values()]

@@ -32,7 +32,7 @@ NAME = EXPR      a variable; functions and other blocks end with an empty line
 :hessian, :jacobian, :laplacian, :derivative, :tape, :check     likewise
 :derive EXPR     the derivatives as formulas
 :help sin        an operation; :help alone is this
-:quit            leave, as Ctrl-D does; Ctrl-C drops the line
+quit, :quit      leave, as Ctrl-D does; Ctrl-C drops the line
 """
 
 
@@ -60,6 +60,9 @@ class Prompt:
         """Do what a line says, or say what is wrong with it."""
         try:
             word, _, rest = text.strip().partition(" ")
+            bare = text.strip().removesuffix("()")
+            if bare in ("quit", "exit") and bare not in self.session.names:
+                raise Leave
             if word.startswith(":"):
                 self.command(word[1:], rest.strip())
             elif any(line.strip()[:1] not in ("", "#") for line in text.split("\n")):

@@ -38,6 +38,8 @@ OPEN = "x = [1, 2", "'''abc"  # which the next line would continue
         (["x = 2", "y = x**2", ":grad", ":derivative sin(x)*0 + x", ":laplacian x**4"], "4.0\n0\t2.0\n1\t1.0\n48.0\n"),
         (["f = lambda t: t**2", "x = 7", ":derive f(x)", ":derive exp(z)"], "2*x\nexp(z)\n"),
         (["x = 2.0", ":quit", "1"], ""),
+        (["x = 2.0", "exit()", "1"], ""),
+        (["quit = 2.0", "quit", "1"], "2.0\n1\n"),
     ],
 )  # fmt: skip
 def test_lines(adiff: Run, lines: list[str], printed: str) -> None:
@@ -82,7 +84,8 @@ def test_help_and_tape(adiff: Run) -> None:
 
 
 def test_a_batch_refuses_it(adiff: Run) -> None:
-    assert "cannot be a line" in adiff("batch", "-", stdin="repl\n").stdout
+    done = adiff("batch", "-", stdin='repl\nplot "x" --over x=0:1\nman\nconfig\ndoctor\n')
+    assert done.stdout.count("cannot be a line") == 5
 
 
 class Typed:
