@@ -22,6 +22,7 @@ FORMS = {
     ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".npz": "npz",
     ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
+FORMULAS = {".tex": "latex", ".py": "python", ".c": "c"}  # of `derive`
 BINARY = ("npy", "npz", "parquet", "arrow")
 OTHERS = (
     ".xlsx", ".h5", ".hdf5", ".mat", ".pkl", ".gz", ".zst", ".zip", ".png", ".jpg", ".svg", ".pdf",
@@ -60,7 +61,9 @@ def of_name(request: Request) -> str:
         return ""
     path, command = request.text("output"), COMMANDS[request.command]
     ending = splitext(path)[1].lower()
-    form = FORMS.get(ending, "")
+    if ending == ".svg" and request.options.get("graph") == "svg":
+        return ""
+    form = FORMS.get(ending, "") or (FORMULAS.get(ending, "") if command.name == "derive" else "")
     evaluates = command.compute is not None
     if (evaluates and ending in OTHERS) or (not evaluates and form in BINARY):
         known = ", ".join(end for end, kind in FORMS.items() if evaluates or kind not in BINARY)
