@@ -144,6 +144,13 @@ def test_over(answer: Callable[..., str], ranges: list[str], points: list[list[f
     assert len(answer("value", text, *over, "--format", "plain", "--strict").splitlines()) == len(points) + 1
 
 
+@pytest.mark.parametrize("form", ["csv", "json", "ndjson"])
+def test_notices_of_every_form(adiff: Callable[..., Completed], form: str) -> None:
+    line = "grad", "1/x", "--over", "x=-1:1:1", "--format", form
+    assert "notice[N0501]" in adiff(*line).stderr
+    assert adiff(*line, "-q").stderr == ""
+
+
 def test_cells_that_miss_and_fail(adiff: Callable[..., Completed], folder: Path) -> None:
     (folder / "m.csv").write_text("n,x\n8,2\n,1\n8,0\n9,abc\n")
     done = adiff("value", "n // x", "--rows", "m.csv")
