@@ -38,7 +38,10 @@ RESERVED = {
     "python": """False None True and as assert async await break class continue def del elif else except finally for from global if
         import in is lambda nonlocal not or pass raise return try while with yield np special""".split(),
     "c": """auto break case char const continue default do double else enum extern float for goto if inline int long register
-        restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main""".split(),
+        restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main
+        unix linux NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI
+        M_2_SQRTPI M_SQRT2 M_SQRT1_2 FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL FP_ILOGB0 FP_ILOGBNAN MATH_ERRNO
+        MATH_ERREXCEPT math_errhandling""".split(),
 }
 GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega Gamma
     Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega""".split()

@@ -22,6 +22,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
         (["x**2*y", "--at", "x=3,y=2"], "derivative\tformula\tvalue\nd/dx\t2*x*y\t12.0\nd/dy\tx**2\t9.0\n"),
         (["x**3", "--at", "x=0.5", "--csv"], "derivative,formula,value\nd/dx,3*x**2,0.75\n"),
         (["exp(x)/x", "--format", "latex"], "\\frac{\\left(x - 1\\right) e^{x}}{x^{2}}\n"),
+        (["M_PI*NAN", "--wrt", "NAN", "--format", "c"], "#include <math.h>\n\ndouble d_NAN(double M_PI_, double NAN_) {\n    return M_PI_;\n}\n"),
         (["x**2", "--format", "c"], "#include <math.h>\n\ndouble d_x(double x) {\n    return 2.0*x;\n}\n"),
         (["sin(x)", "--format", "python"], "import numpy as np\n\n\ndef d_x(x):\n    return np.cos(x)\n"),
     ],
