@@ -81,6 +81,8 @@ def minimize(
     inputs by name. `options` are those of `Program.evaluate`. The gradient norm is that of what is left of the gradient when
     the parts that bounds and constraints hold are taken off: its largest entry. Raises AdiffError.
     """
+    if max_iterations < 1:
+        raise AdiffError("E0812", "--max-iterations: minimize takes at least one iteration", None, "write 1 or more")
     variables = Variables(start, options.get("dtype") == "float32")
     compared = [pair for text in constraints for pair in comparisons(text)]
     elsewhere = {name for one, _ in compared for name in (*one.inputs, *one.optional)}

@@ -131,6 +131,7 @@ def test_what_does_not_converge(adiff: Callable[..., Any], arguments: list[str],
         (["x", "--start", "x=1", "--method", "bfgs", "--bounds", "x=0:"], "bfgs takes no bounds"),
         (["x", "--start", "x=1", "--method", "bfgs", "--subject-to", "x>=0"], "bfgs takes no constraints"),
         (["x", "--start", "x=1", "--learning-rate", "1"], "l-bfgs-b has no learning rate"),
+        (["x", "--start", "x=1", "--max-iterations", "0"], "error[E0812]: --max-iterations: minimize takes at"),
         (["x", "--start", "x=1", "--tolerance", "0"], "'0' is not a number above 0"),
         (["[x][int(abs(x)) - 1]", "--start", "x=1.5"], "<expr>:1:1: error[E0405]"),
         (
