@@ -86,7 +86,9 @@ def curves(
         try:
             outcome = parsed.evaluate("derivative", {**at, name: x}, [name], order=max(order, 1), write=None, **given)
         except AdiffError as error:
-            if error.kind in ("usage", "syntax", "name"):
+            if error.code == "E0507":
+                error.message = error.message.replace("derivative needs", "plot needs")
+            if error.kind in ("usage", "syntax", "name") or error.code == "E0507":
                 raise
             failed.append(error)
             return [nan] * (max(order, 1) + 1)
@@ -129,6 +131,8 @@ def field(
     outcome = parsed.rows(grid, names, 1, at=at, **given)
     if len(outcome.errors) == len(grid[names[0]]):
         raise outcome.errors[0]
+    if outcome.value.ndim > 1:
+        raise AdiffError("E0507", "plot needs a scalar result, and this one is a tensor", None, "sum(...) makes it one")
     shape = len(ys), len(xs)
     slopes = [np.zeros(shape) if g is None else g.reshape(shape) for g in ((outcome.gradients or {})[n] for n in names)]
     drawn = Field(names, title, xs, ys, outcome.value.reshape(shape), *slopes)

@@ -97,7 +97,8 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
         if name in found:
             raise errors.bad_binding(f"--over: {name!r} is given twice")
         if name not in (*program.inputs, *program.optional):
-            raise errors.bad_binding(f"--over: '{name}' is not an input", f"its inputs are {', '.join(program.inputs)}")
+            known = f"its inputs are {', '.join(program.inputs)}" if program.inputs else "it has no inputs"
+            raise errors.bad_binding(f"--over: '{name}' is not an input", known)
         parts = given.split(":")
         hint = f"write {name}=0:2:0.1 (start:stop:step), {name}=0:2/21 (points) or {name}=[0,1,5]"
         last, slash, points = parts[-1].rpartition("/")

@@ -79,7 +79,9 @@ def test_files(adiff: Run, folder: Path, extension: str) -> None:
         (["x", "--over", "y=0:1"], 2, "'y' is not an input"),
         (["x*a", "--over", "x=0:1"], 2, "'a' is not bound"),
         (["x +", "--over", "x=0:1"], 3, "error[E01"),
-        (["ones(3)*x", "--over", "x=0:1"], 1, "derivative"),
+        (["ones(3)*x", "--over", "x=0:1"], 1, "plot needs a scalar result"),
+        (["[x,y]", "--over", "x=0:1", "--over", "y=0:1"], 1, "plot needs a scalar result"),
+        (["5", "--over", "x=0:1"], 2, "it has no inputs"),
         (["x", "--over", "x=0:1", "-o", "p.jpg"], 4, "does not end in .png, .svg, .pdf"),
     ],
 )  # fmt: skip
