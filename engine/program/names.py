@@ -244,5 +244,6 @@ class Names:
     def refused_import(self, name: str, node: s.Node) -> AdiffError:
         return self.error(
             "E0205", f"the module '{name}' cannot be imported", node,
+            vocabulary.BIND if "datasets" in name.split(".") else
             "adiff knows the names of numpy, tensorflow, jax, math and scipy.special, without any import too",
         )  # fmt: skip

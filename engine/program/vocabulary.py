@@ -117,7 +117,7 @@ SUBMODULES = frozenset(
     """.split()
 )
 FILES = "programs read and write no files: get_weights() and set_weights(values) carry weights from model to model"
-BIND = "nothing is read or downloaded here: bind a file's data as an input (--at x=@data.csv)"
+BIND = "nothing is read or downloaded here: bind a file's data as an input (--at x=@data.csv, --at x_train=@train.npy)"
 # Modules that may be imported, and of which no name is there; and what to write instead.
 NOT_SERVED: dict[str, str] = {
     **dict.fromkeys(("pandas", "sklearn", "tensorflow_datasets", "PIL"), BIND),
@@ -365,8 +365,8 @@ def of_kind(parts: list[str]) -> bool:
 
 
 def module_apart(parts: list[str]) -> str | None:
-    """The module of APART on the way of a dotted name; None where there is none."""
-    return next((part for part in parts[:-1] if part in APART), None)
+    """The last module of APART on the way of a dotted name; None where there is none."""
+    return next((part for part in reversed(parts[:-1]) if part in APART), None)
 
 
 def members_near(parts: list[str]) -> list[str]:

@@ -29,6 +29,8 @@ ADVICE = [
     ("tf.image.resize(1)", "E0204", "adiff ops"),
     ("import pandas as pd\npd.read_csv('x.csv')", "E0204", "bind a file's data as an input"),
     ("from sklearn.datasets import load_iris\nload_iris()", "E0204", "bind a file's data as an input"),
+    ("tf.keras.datasets.mnist.load_data()", "E0204", "x_train=@train.npy"),
+    ("from tensorflow.keras.datasets import mnist", "E0205", "x_train=@train.npy"),
     ("tf.summary.scalar(1, 2)", "E0204", "get_weights()"),
     ("import time\ntime + 1", "E0801", "bind the input: time=..."),
 ]  # fmt: skip
