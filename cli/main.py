@@ -19,7 +19,7 @@ from .formats import BINARY, pieces, style_of
 from .interrupts import ABANDON, interrupted, status, watch
 from .memory import guard
 from .output import ClosedPipe, Output
-from .request import settle_engine
+from .request import resolve_engine
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
             return understood
         request = understood
     config.apply(request, environment.variables)
-    settle_engine(request)
+    resolve_engine(request)
     resumed = request.options.get("resume")
     if resumed is not None and request.options.setdefault("output", resumed) != resumed:
         raise usage("two files to write to: those of --resume and of -o", "--resume FILE writes to FILE")

@@ -64,7 +64,7 @@ def build(command: Command, positionals: Sequence[str], given: Sequence[tuple[Op
             previous = options.setdefault(option.key, [])
             assert isinstance(previous, list)
             previous.extend(value if isinstance(value, list) else [value])
-    settle_format(options)
+    resolve_format(options)
     arguments = {argument.key: text for argument, text in zip(command.arguments, positionals, strict=False)}
     if EXPRESSION in command.arguments:
         require_program(command, arguments, options)
@@ -87,7 +87,7 @@ def nearest(word: str, candidates: Sequence[str] | Mapping[str, object]) -> str 
     return f"did you mean {found[0]!r}?" if found else None
 
 
-def settle_format(options: dict[str, object]) -> None:
+def resolve_format(options: dict[str, object]) -> None:
     """`--json` and `--csv` become the format they are short for."""
     chosen = [name for name in ("json", "csv") if options.pop(name, None)]
     if "format" in options:
@@ -98,7 +98,7 @@ def settle_format(options: dict[str, object]) -> None:
         options["format"] = chosen[0]
 
 
-def settle_engine(request: Request) -> None:
+def resolve_engine(request: Request) -> None:
     """`--engine dask` becomes its `--scheduler`: what workers evaluate with is theirs to choose."""
     cluster = request.options.get("engine") == "dask"
     if cluster:

@@ -112,7 +112,7 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
 
 
 def for_callers(work: F) -> F:
-    """The function, whose errors are ValueErrors too, but for the end of a time limit."""
+    """The function, each AdiffError of which is made an AdiffValueError in place; the end of a time limit stays as it is."""
 
     def called(*arguments: Any, **options: Any) -> Any:
         try:

@@ -67,7 +67,7 @@ def check(evaluation: Any) -> Check:
     sources: dict[str, dict[str, Any]] = {}
     kinks, STATE.kinks = STATE.kinks, "adiff"
     notices = list(STATE.notices)
-    told: list[tuple[str, str]] = []
+    pending: list[tuple[str, str]] = []
     try:
         for name in evaluation.names:
             source = Source(evaluation, name)
@@ -76,16 +76,16 @@ def check(evaluation: Any) -> Check:
                 continue
             if g is None and counts(source):
                 said = "is not checked: the program takes only whole numbers for it, which have no derivative"
-                told.append(("N0504", f"'{name}' {said}"))
+                pending.append(("N0504", f"'{name}' {said}"))
                 continue
             exact = [0.0] * source.size if g is None else g.reshape(-1).tolist() if hasattr(g, "reshape") else [g]
             sources[name], question = compared(source, exact)
             if question:
-                told.append(("N0605", question))
+                pending.append(("N0605", question))
     finally:
         STATE.kinks = kinks
         STATE.notices[:] = notices
-    for code, said in told:
+    for code, said in pending:
         STATE.notify(code, said, evaluation.end_site())
     if not sources:
         raise failure("E0304", "there is nothing to check: no input can be differentiated", site=evaluation.end_site())

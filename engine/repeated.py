@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # A kernel that has taken longer runs where Ctrl-C can stop it.
 LONG_SECONDS = 0.05
 # The call for which a kernel is compiled, however little time those before it took on the tape.
-SETTLED = 15
+COMPILING_CALL = 15
 # The characters by which NumPy tells dtypes apart, by kind.
 DTYPES = {"f": "d", "i": "ql", "b": "?"}
 # Options under which every evaluation is looked at as a whole.
@@ -61,7 +61,7 @@ class Repeated:
     def in_full(self, at: Mapping[str, Any]) -> Outcome:
         options = self.options
         self.calls += 1
-        if self.calls == SETTLED and options.get("engine") in (None, "auto"):
+        if self.calls == COMPILING_CALL and options.get("engine") in (None, "auto"):
             options = {**options, "engine": "kernel"}
         outcome = self.program.evaluate(self.command, at, self.wrt, **options)
         self.compiled = outcome.kernel if self.is_alike(outcome) else None

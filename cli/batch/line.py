@@ -16,7 +16,7 @@ from ..formats import Style
 from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
 from ..output import Output
-from ..request import from_object, settle_engine
+from ..request import from_object, resolve_engine
 from ..words import divide
 
 TYPE_CHECKING = False
@@ -118,7 +118,7 @@ class Answering:
         for key in INHERITED:
             if key in self.batch.options:
                 request.options.setdefault(key, self.batch.options[key])
-        settle_engine(request)
+        resolve_engine(request)
         if "timeout" in request.options:
             record.timeout = float(request.options["timeout"])  # type: ignore[arg-type]
             if self.limited is not None:

@@ -75,9 +75,9 @@ def attempted(look: Any) -> tuple[str, str]:
     try:
         return look(), ""
     except Exception as error:
-        told: AdiffError = from_exception(error)
-        place = f"{told.span.source.name}:{told.span.line}: " if told.span else ""
-        return "", place + told.message
+        reported: AdiffError = from_exception(error)
+        place = f"{reported.span.source.name}:{reported.span.line}: " if reported.span else ""
+        return "", place + reported.message
 
 
 def compiled() -> str:

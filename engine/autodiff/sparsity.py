@@ -60,7 +60,7 @@ class Reach:
 class SymmetricPattern:
     """A pattern of n rows and columns: `rows` and `columns` of its entries, of both triangles and in order.
 
-    `clique` columns meet each other in any case.
+    `clique` is the number of columns that meet each other in any case.
     """
 
     __slots__ = ("clique", "columns", "n", "rows")
@@ -253,34 +253,37 @@ def summed(
     assert op.transpose is not None
     size = count(shape)
     found = op.transpose(Tensor(np.arange(1, size + 1).reshape(shape), INT64), None, *inputs, **attributes)
-    goes: list[Ids] = []
+    targets: list[Ids] = []
     columns: list[Ids] = []
     for x, back in zip(parts, found if found.__class__ is tuple else (found,)):
         if x is None:
             continue
         back = plain(back() if callable(back) else back)
-        to = np.broadcast_to(np.asarray(back, dtype=np.int64), x.shape).ravel()
+        target = np.broadcast_to(np.asarray(back, dtype=np.int64), x.shape).ravel()
         for c in x.all_columns():
-            goes.append(to)
+            targets.append(target)
             columns.append(np.broadcast_to(c, x.shape).ravel())
-    if all(np.bincount(to[to > 0]).max(initial=0) <= 1 for to in {id(to): to for to in goes}.values()):
+    if all(
+        np.bincount(target[target > 0]).max(initial=0) <= 1
+        for target in {id(target): target for target in targets}.values()
+    ):
         placed = []
-        for to, c in zip(goes, columns):
+        for target, c in zip(targets, columns):
             column = np.zeros(size + 1, dtype=np.int64)
-            column[to] = c
+            column[target] = c
             placed.append(column[1:].reshape(shape))
         return Reach(shape, distinct(placed), frozenset())
-    to, ids = np.concatenate(goes), np.concatenate(columns)
-    there = (to > 0) & (ids != 0)
-    to, keys = to[there] - 1, ids[there] + 1
+    target, ids = np.concatenate(targets), np.concatenate(columns)
+    there = (target > 0) & (ids != 0)
+    target, keys = target[there] - 1, ids[there] + 1
     shift = int(keys.max(initial=0)).bit_length()
-    unique = different([to << shift | keys])
-    to, ids = unique >> shift, (unique & (1 << shift) - 1) - 1
-    sizes = np.bincount(to, minlength=size)
+    unique = different([target << shift | keys])
+    target, ids = unique >> shift, (unique & (1 << shift) - 1) - 1
+    sizes = np.bincount(target, minlength=size)
     table = np.zeros((min(sizes.max(initial=0), MOST, max(MOST_NUMBERS // size, 1)), size), dtype=np.int64)
-    way = np.arange(to.size) - (np.cumsum(sizes) - sizes)[to]
-    fits = way < len(table)
-    table[way[fits], to[fits]] = ids[fits]
+    place = np.arange(target.size) - (np.cumsum(sizes) - sizes)[target]
+    fits = place < len(table)
+    table[place[fits], target[fits]] = ids[fits]
     table[:1, sizes > len(table)] = MANY
     return Reach(shape, list(table.reshape(-1, *shape)), frozenset())
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NUMERIC = (Tensor, float, int, complex, bool)
 # The classes of functions, and of types such as int and float32.
-NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "Settling")
+NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "WithDefaultDtypes")
 
 OF_NAMED_TUPLES = ("_asdict", "_fields", "_replace")
 

@@ -24,7 +24,7 @@ from .exceptions import EXCEPTIONS
 from .generators import context_of
 from .graphs import graph_tape
 from .libraries import FUNCTIONS as INTERNAL
-from .libraries import dtypes_of, settled
+from .libraries import dtypes_of, with_default_dtypes
 from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
@@ -389,7 +389,7 @@ class OfTensorflow(OfKind):
     __slots__ = ()
 
     def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
-        return settled(super().call(args, keywords, bound), dtypes_of((*args, *keywords.values())))
+        return with_default_dtypes(super().call(args, keywords, bound), dtypes_of((*args, *keywords.values())))
 
 
 class Intrinsics(dict[str, "Any"]):

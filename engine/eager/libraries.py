@@ -39,12 +39,12 @@ def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
         if slot < 0:
             slot = library_core(file).slot_names.index(node.name)
         found = frame[slot]
-        return Settling(found) if node.settles and found.__class__ is Function else found
+        return WithDefaultDtypes(found) if node.default_dtypes and found.__class__ is Function else found
 
     return run
 
 
-class Settling:
+class WithDefaultDtypes:
     """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
 
     __slots__ = ("function",)
@@ -58,7 +58,7 @@ class Settling:
         return self.function.name
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
-        return settled(invoke(self.function, args, keywords), dtypes_of([*args, *keywords.values()]))
+        return with_default_dtypes(invoke(self.function, args, keywords), dtypes_of([*args, *keywords.values()]))
 
 
 def dtypes_of(given: Iterable[Any]) -> set[Any]:
@@ -66,16 +66,16 @@ def dtypes_of(given: Iterable[Any]) -> set[Any]:
     return {x.dtype for x in given if x.__class__ is Tensor and x.ndim}
 
 
-def settled(x: Any, given: set[Any]) -> Any:
+def with_default_dtypes(x: Any, given: set[Any]) -> Any:
     """A result with TensorFlow's defaults in the place of weak dtypes, but of those that arrays were given in."""
-    from ..ops.tensorflow import settled as of_tensor
+    from ..ops.tensorflow import with_default_dtype
 
     if x.__class__ in (list, tuple):
-        return x.__class__([settled(item, given) for item in x])
+        return x.__class__([with_default_dtypes(item, given) for item in x])
     leaves = x.leaves() if hasattr(x, "leaves") else []
     if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):
-        return x.with_leaves([settled(leaf, given) for leaf in leaves])
-    return of_tensor(x) if x.__class__ is Tensor and x.dtype not in given else x
+        return x.with_leaves([with_default_dtypes(leaf, given) for leaf in leaves])
+    return with_default_dtype(x) if x.__class__ is Tensor and x.dtype not in given else x
 
 
 def load(compiler: Compiler, file: str) -> list[Any]:

@@ -106,16 +106,16 @@ def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
 
 
 def zip_(*xs: Any) -> Any:
-    return zip(*[settled(x) for x in xs])
+    return zip(*[unnested(x) for x in xs])
 
 
-def settled(x: Any) -> Any:
+def unnested(x: Any) -> Any:
     """The items of `x`. What zip and enumerate give would nest without end, and is run through first."""
     return iter(collected(x)) if x.__class__ in (zip, enumerate) else iterate(x)
 
 
 def enumerate_(x: Any, start: Any = 0) -> Any:
-    return enumerate(settled(x), integer(start, "enumerate"))
+    return enumerate(unnested(x), integer(start, "enumerate"))
 
 
 def next_(iterator: Any, *default: Any) -> Any:
@@ -131,11 +131,11 @@ def next_(iterator: Any, *default: Any) -> Any:
 
 
 def map_(f: Any, *xs: Any) -> Generator:
-    return Generator("map", (invoke(f, list(args), {}) for args in zip(*[settled(x) for x in xs])))
+    return Generator("map", (invoke(f, list(args), {}) for args in zip(*[unnested(x) for x in xs])))
 
 
 def filter_(f: Any, x: Any) -> Generator:
-    return Generator("filter", (item for item in settled(x) if truth(item if f is None else invoke(f, [item], {}))))
+    return Generator("filter", (item for item in unnested(x) if truth(item if f is None else invoke(f, [item], {}))))
 
 
 def reversed_(x: Any) -> list[Any]:

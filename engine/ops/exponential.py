@@ -399,9 +399,9 @@ def _sinc(np: Any, x: Any) -> Any:
 
 
 def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
-    from .pointwise import over
+    from .pointwise import map_floats
 
-    return over("sinc_derivative", x, order=order)
+    return map_floats("sinc_derivative", x, order=order)
 
 
 def _sinc_slope(y: Any, x: Any) -> Any:

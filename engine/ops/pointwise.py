@@ -22,8 +22,8 @@ PATIENCE = 0.5
 COMPILED: dict[str, Any] = {}
 
 
-def over(name: str, *inputs: Any, **static: Any) -> Array:
-    """A function of floats, by its name, element by element."""
+def map_floats(name: str, *inputs: Any, **static: Any) -> Array:
+    """The function of floats of that name at each element of inputs that broadcast, and at the numbers in `static`."""
     arrays, more = [np.asarray(x, dtype=np.float64) for x in inputs], tuple(static.values())
     if name not in COMPILED:
         columns = np.broadcast_arrays(*arrays)

@@ -44,7 +44,7 @@ def _own(name: str) -> Callable[..., Any]:
         from . import pointwise, special_arrays
 
         function = vars(special_arrays).get(name)
-        return function(*values) if function else pointwise.over(name, *values, **static)
+        return function(*values) if function else pointwise.map_floats(name, *values, **static)
 
     array.library = "scipy"  # type: ignore[attr-defined]
     return array

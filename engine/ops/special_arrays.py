@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy import special
 
-from .pointwise import over
+from .pointwise import map_floats
 from .special_densities import EXPI_ZERO
 from .special_values import SQRT_HALF, SQRT_TWO_PI, log_gamma_around_2
 
@@ -24,7 +24,7 @@ def mended(rough: str, name: str, where: Callable[..., Array], *inputs: Any, **s
         found = np.array(getattr(special, rough)(*arrays))
         mask = where(found, *arrays)
         if mask.any():
-            found[mask] = over(name, *[x[mask] for x in arrays], **static)
+            found[mask] = map_floats(name, *[x[mask] for x in arrays], **static)
     return found
 
 

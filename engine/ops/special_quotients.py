@@ -117,9 +117,9 @@ def on_arrays(np: Any, x: Any, kind: str, order: int) -> Any:
     if order == 0:
         return np.where(x == 0, 1, getattr(np, kind)(x) / np.where(x == 0, 1, x))
     if kind not in ("sin", "sinh"):
-        from .pointwise import over
+        from .pointwise import map_floats
 
-        return over(f"{kind}_quotient", x, order=order)
+        return map_floats(f"{kind}_quotient", x, order=order)
     sign, cosine = (-1.0, np.cos) if kind == "sin" else (1.0, np.cosh)
     near = np.abs(x) < max(2.0, order)
     small, large = np.where(near, x, 0.0), np.where(near, 1.0, x)

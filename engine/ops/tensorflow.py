@@ -35,10 +35,10 @@ def default_dtype(x: Any) -> DType:
     return INT32 if low >= -(2**31) and high < 2**31 else INT64
 
 
-def settled(x: Any) -> Any:
+def with_default_dtype(x: Any) -> Any:
     """A result with TensorFlow's dtype where its own is a bare number's."""
     if x.__class__ in (list, tuple):
-        return x.__class__([settled(part) for part in x])
+        return x.__class__([with_default_dtype(part) for part in x])
     if x is None or x.__class__ in (str, bool):
         return x
     dtype = default_dtype(x)
@@ -64,7 +64,7 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
             integer_fit(x, target.name)
         found = cast_to(x, dtype=target)
     else:
-        found = constant(x) if array else settled(x)
+        found = constant(x) if array else with_default_dtype(x)
     if shape is None:
         return found
     sizes = as_shape(shape)
@@ -90,7 +90,7 @@ def of_numpy(x: Any) -> Any:
     return x if target is dtype else cast_to(x, dtype=target)
 
 
-def _with_defaults(row: Operation, prefix: str = "tf", defaults: Any = settled) -> Operation:
+def _with_defaults(row: Operation, prefix: str = "tf", defaults: Any = with_default_dtype) -> Operation:
     """The row as `tf.` or `np.` has it."""
     return composite(
         f"{prefix}.{row.name}", row.signature, lambda *inputs, **static: defaults(row(*inputs, **static)),
@@ -114,8 +114,9 @@ TENSORFLOW["shape"] = composite(
     doc="The sizes of a tensor along its axes, as a tensor.", example=("tf.shape([[1, 2, 3], [4, 5, 6]])", [2, 3]),
 )  # fmt: skip
 # What a function of `tf.` gives that is called with literals alone: tf.sqrt(2.0) is a float32.
-SETTLED = composite(
-    "tf.settled", "x", settled, internal=True, doc="A result with TensorFlow's dtype where its own is a bare number's.",
+WITH_DEFAULT_DTYPE = composite(
+    "tf.with_default_dtype", "x", with_default_dtype, internal=True,
+    doc="A result with TensorFlow's dtype where its own is a bare number's.",
     example=("tf.constant(2)", 2),
 )  # fmt: skip
 NUMPY: dict[str, Operation] = {

@@ -55,12 +55,12 @@ class Intrinsic(Expr):
 class LibraryName(Expr):
     """What a file of the library (program/library.py) defines: the file is parsed when the name is first read.
 
-    What a function `settles` has TensorFlow's default dtypes in the place of those of bare numbers.
+    With `default_dtypes`, what a function gives has TensorFlow's default dtypes in the place of those of bare numbers.
     """
 
     file: str
     name: str
-    settles: bool
+    default_dtypes: bool
 
 
 class Load(Expr):

@@ -147,7 +147,7 @@ class Expressions(Names):
                 found = self.call_of(vocabulary.expression_of(meaning), node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
                 if literal and meaning.kind == "row" and vocabulary.is_tensorflow(path):
-                    return c.Apply(vocabulary.settled(), [found], [], self.site(node))
+                    return c.Apply(vocabulary.with_default_dtype(), [found], [], self.site(node))
                 return found
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)

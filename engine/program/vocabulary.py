@@ -336,11 +336,11 @@ def is_tensorflow(parts: list[str]) -> bool:
     return MODULES.get(parts[0]) == "tensorflow"
 
 
-def settled() -> Operation:
+def with_default_dtype() -> Operation:
     """The row that gives a result TensorFlow's dtype where its own is a bare number's."""
-    from ..ops.tensorflow import SETTLED
+    from ..ops.tensorflow import WITH_DEFAULT_DTYPE
 
-    return SETTLED
+    return WITH_DEFAULT_DTYPE
 
 
 def importable(name: str) -> list[str] | None:

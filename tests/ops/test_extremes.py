@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from adiff.engine.core.operation import Operation
 from adiff.engine.ops import special_parameters
-from adiff.engine.ops.pointwise import over
+from adiff.engine.ops.pointwise import map_floats
 from adiff.engine.ops.registry import ROWS
 from harness import nested_derivative
 from reference import FUNCTIONS, derivative
@@ -206,7 +206,7 @@ def test_incomplete_gamma_by_a_parameter_near_zero(a: float, x: float, order: in
         expected = float(mp.diff(lower, mp.mpf(a), order, h=mp.mpf(10) ** -15))
     tolerance = 1e-11 if x > 10.0 else 2e-13
     assert math.isclose(float(special_parameters.gammainc_derivative(a, x, order)), expected, rel_tol=tolerance)
-    values = over("gammainc_derivative", np.array([a, 2.0]), np.array([x, 1.0]), order=order)
+    values = map_floats("gammainc_derivative", np.array([a, 2.0]), np.array([x, 1.0]), order=order)
     assert math.isclose(float(values[0]), expected, rel_tol=tolerance)
 
 
@@ -223,7 +223,7 @@ def test_the_power_of_a_half_is_a_power(engine: str) -> None:
 
 def test_the_slope_of_the_scaled_error_function_far_out() -> None:
     """-1/(sqrt(pi) x**2), beside numbers of ordinary size and where the square leaves the floats."""
-    found = over("erfcx_derivative", np.array([1.0, 1e9, 1e150, 1e308]), order=1)
+    found = map_floats("erfcx_derivative", np.array([1.0, 1e9, 1e150, 1e308]), order=1)
     expected = [-0.27321201478389857, -1e-18 / math.sqrt(math.pi), -1e-300 / math.sqrt(math.pi), 0.0]
     np.testing.assert_allclose(found, expected, rtol=1e-14)
 

@@ -9,7 +9,7 @@ import mpmath
 import numpy as np
 import pytest
 from adiff.engine.ops import pointwise
-from adiff.engine.ops.pointwise import compiled, over
+from adiff.engine.ops.pointwise import compiled, map_floats
 from adiff.engine.ops.special_densities import beta, betaln
 from adiff.engine.ops.special_parameters import (
     betainc_derivative,
@@ -37,13 +37,13 @@ def test_zeta(order: int) -> None:
 def test_arrays_with_infinities_and_long_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a power is beyond the floats, and where Python takes long, machine code answers."""
     monkeypatch.setattr(pointwise, "COMPILED", {})
-    found = over("zeta_derivative", np.array([300.0, 2.0]), np.array([1e-3, 1.0]), order=1)
+    found = map_floats("zeta_derivative", np.array([300.0, 2.0]), np.array([1e-3, 1.0]), order=1)
     assert found[0] == math.inf
     assert found[1] == pytest.approx(zeta_derivative(2.0, 1.0, 1), rel=1e-15)
     monkeypatch.setattr(pointwise, "PATIENCE", -1.0)
     x = np.array([[0.3, 5.0], [7.0, 9.0]])
     np.testing.assert_allclose(
-        over("digamma", x), [[pointwise.helper("digamma")(t) for t in row] for row in x], rtol=1e-15
+        map_floats("digamma", x), [[pointwise.helper("digamma")(t) for t in row] for row in x], rtol=1e-15
     )
 
 
