@@ -89,7 +89,10 @@ class Deadline:
 
     def wait(self, reading: int) -> None:
         """The child: it hears of the end by a byte, and of an evaluation that was done in time by none."""
-        ignore()  # signals that a whole group of processes may get
+        from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
+
+        for number in (SIGINT, SIGTERM, SIGHUP):  # which a whole group of processes may get
+            signal(number, SIG_IGN)
         os.close(self.pipe)
         for standard in (0, 1):
             os.close(standard)

@@ -137,8 +137,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype, path_ends, places,
-            shape_text, taken, vector, whole, place_behind,
+            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype, path_ends,
+            place_behind, places, shape_text, taken, vector, whole,
         )
     },
 }  # fmt: skip
