@@ -64,14 +64,14 @@ def place_behind(key: Any, keys: list[Any]) -> int:
 
 def csv_fields(line: str, delimiter: Any, quotes: Any) -> list[str]:
     """The fields of a record of CSV."""
-    import csv
+    from csv import QUOTE_MINIMAL, QUOTE_NONE, Error, reader
 
     if delimiter.__class__ is not str or len(delimiter) != 1:
         raise failure("E0304", "tf.io.decode_csv: field_delim must be one character")
-    quoting = csv.QUOTE_MINIMAL if quotes else csv.QUOTE_NONE
     try:
-        return next(csv.reader([line], delimiter=delimiter, quoting=quoting, strict=True)) or [""]
-    except (csv.Error, ValueError) as fault:
+        records = reader([line], delimiter=delimiter, quoting=QUOTE_MINIMAL if quotes else QUOTE_NONE, strict=True)
+        return next(records) or [""]
+    except (Error, ValueError) as fault:
         raise failure("E0304", f"tf.io.decode_csv: {fault} in the record {line!r}") from fault
 
 
@@ -137,8 +137,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype, path_ends,
-            place_behind, places, shape_text, taken, vector, whole,
+            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
+            path_ends, place_behind, places, shape_text, taken, vector, whole,
         )
     },
 }  # fmt: skip
