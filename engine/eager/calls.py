@@ -222,12 +222,13 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
     """Put the arguments of a call, and the defaults of those that it lacks, into the slots of the parameters."""
     code = function.code
     names, most, count = code.parameters, code.positional, len(args)
+    # A method's own instance is none of the arguments that a call shows.
+    own = 1 if code.name.count(".") and names[:1] in (["self"], ["cls"]) else 0
+    called = code.name.removesuffix(".__init__") if function.library else code.name
     if count > most and code.rest is None:
-        # A method's own instance is none of the arguments that a call shows.
-        own = 1 if code.name.count(".") and names[:1] in (["self"], ["cls"]) else 0
         raise failure(
             "E0305",
-            f"{code.name} takes {plural(most - own, 'argument')}"
+            f"{called} takes {plural(most - own, 'argument')}"
             + (" by position" if most < len(names) else "")
             + f", and {count - own} {'was' if count - own == 1 else 'were'} given",
         )
@@ -241,14 +242,14 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
                 if key == "name" and function.library:
                     continue
                 raise failure(
-                    "E0305", f"{code.name} has no parameter '{key}'",
-                    f"its parameters are {', '.join(names)}" if names else "it has none",
+                    "E0305", f"{called} has no parameter '{key}'",
+                    f"its parameters are {', '.join(names[own:])}" if names[own:] else "it has none",
                 )  # fmt: skip
             others[key] = value
             continue
         slot = 2 + names.index(key)
         if frame[slot] is not UNSET:
-            raise failure("E0305", f"{code.name} got '{key}' twice")
+            raise failure("E0305", f"{called} got '{key}' twice")
         frame[slot] = value
     if code.named is not None:
         frame[code.named] = others
@@ -256,5 +257,5 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
         if frame[2 + i] is UNSET:
             default = function.defaults[i]
             if default is UNSET:
-                raise failure("E0305", f"{code.name} needs an argument for '{name}'")
+                raise failure("E0305", f"{called} needs an argument for '{name}'")
             frame[2 + i] = default

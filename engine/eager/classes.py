@@ -154,6 +154,10 @@ class Instance(Kind):
             return invoke(found, [self, *args], keywords)
         return invoke(self.get_attribute(name), args, keywords)
 
+    def lacks(self, method: str) -> str | None:
+        """The hint that names a method which a class of the program would need; None for one of the library."""
+        return None if self.cls.library else f"its class has no method {method}"
+
     def has(self, name: str) -> bool:
         return self.cls.lookup(name) is not ABSENT
 
@@ -162,9 +166,7 @@ class Instance(Kind):
         for name in ("__call__", "call"):
             if self.has(name):
                 return self.call_method(name, args, keywords)
-        raise failure(
-            "E0304", f"{self.description} cannot be called", "a method __call__(self, ...) of its class would be called"
-        )
+        raise failure("E0304", f"{self.description} cannot be called", self.lacks("__call__"))
 
     # --- what the language asks of values ----------------------------------------------------------------------------
 
@@ -191,7 +193,7 @@ class Instance(Kind):
 
     def length(self) -> int:
         if not self.has("__len__"):
-            raise failure("E0304", f"{self.description} has no length", "its class has no method __len__")
+            raise failure("E0304", f"{self.description} has no length", self.lacks("__len__"))
         found = self.call_method("__len__", [], {})
         if found.__class__ is not int or found < 0:
             raise failure("E0304", f"__len__ of {self.cls.name} gives {describe(found)}, and must give a count")
@@ -206,7 +208,7 @@ class Instance(Kind):
 
     def of_items(self, name: str, lack: str, *args: Any) -> Any:
         if not self.has(name):
-            raise failure("E0304", f"instances of {self.cls.name} {lack}", f"its class has no method {name}")
+            raise failure("E0304", f"instances of {self.cls.name} {lack}", self.lacks(name))
         return self.call_method(name, list(args), {})
 
     def iterate(self) -> Iterator[Any]:
@@ -218,7 +220,7 @@ class Instance(Kind):
             return iterate(self.call_method("__iter__", [], {}))
         if self.has("__getitem__") and self.has("__len__"):
             return map(self.get_item, range(self.length()))
-        raise failure("E0304", f"{self.description} cannot be iterated over", "its class has no method __iter__")
+        raise failure("E0304", f"{self.description} cannot be iterated over", self.lacks("__iter__"))
 
     def following(self) -> Iterator[Any]:
         """What `__next__` gives until it raises StopIteration."""
@@ -274,8 +276,7 @@ class Instance(Kind):
                 )
 
             return self.call_method("_operation", [Derived(op.name, row), *operands], {})
-        own = names and not self.cls.library
-        hint = f"its class has no method {names[0 if operands[0] is self else 1]}" if own else None
+        hint = self.lacks(names[0 if operands[0] is self else 1]) if names else None
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
 
 

@@ -171,6 +171,11 @@ def unique_name(name: str) -> str:
     return f"{name}_{number}" if number else name
 
 
+def of_library(x: Any) -> bool:
+    """Whether a value is a function that the library has made."""
+    return x.__class__ is Function and x.library
+
+
 def function_of(x: Any) -> Any:
     return x.function if x.__class__ is Method else x
 
@@ -319,7 +324,7 @@ FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
         arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct,
-        parts, snake_case, unique_name, name_of, parameters, is_tensor, by_name, pass_over, copied, with_members, fields, derives,
-        set_order, set_mask, mask_of, progress, clock, perf_counter, date_text, drawn,
+        parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
+        fields, derives, set_order, set_mask, mask_of, progress, clock, perf_counter, date_text, drawn,
     )
 }  # fmt: skip

@@ -157,6 +157,10 @@ REFUSED = [
     (ARRAY + "del ta._elements", "has no attribute '_elements'"),
     ("tf.data.Dataset._then(tf.data.Dataset.range(3), list, 1)", "has no attribute '_then'"),
     ("getattr(tf.data.Dataset.range(3), '_make')()", "has no attribute '_make'"),
+    ("tf.TensorArray(tf.float32, 3, foo=1)", "^TensorArray has no parameter 'foo'"),
+    (ARRAY + "ta.dtype = 3", "the property 'dtype' of TensorArray cannot be assigned"),
+    ("tf.data.Dataset(lambda: 5, 3)", "tf.data.Dataset makes no Dataset"),
+    ("class D(tf.data.Dataset):\n    def __init__(self):\n        pass\nlist(D().map(lambda x: x))", "derives from tf.data.Dataset has no elements"),
     ("next(iter([]))", "no more items"),
     ("tf.case([(False, lambda: 3)])", "no predicate holds"),
     ("tf.strided_slice([1], [0], [1], [0])", "strides\\[0\\] must be non-zero"),
@@ -166,6 +170,11 @@ REFUSED = [
 @pytest.mark.parametrize(("text", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_refused(run: Runner, text: str, message: str) -> None:
     assert re.search(message, run.refused(text).message, re.IGNORECASE)
+
+
+def test_hints_name_nothing_inside_the_library(run: Runner) -> None:
+    assert run.refused("tf.TensorArray(tf.float32, 3)[0]").advice is None
+    assert "self" not in str(run.refused("tf.TensorArray(tf.float32, 3, foo=1)").advice)
 
 
 def test_a_path_through_a_queue_is_named(run: Runner) -> None:
