@@ -180,3 +180,19 @@ def test_a_kernel_that_stops_leaves_the_others_alone() -> None:
             with pytest.raises(AdiffError) as error:
                 chosen(program, {"x": x, "n": 2}, engine="kernel")
             assert error.value.code == "E0406"
+
+
+def test_that_there_is_no_kernel_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "c = []\nfor i in range(n):\n    if x > 0.001 * i:\n        c.append(2 * x)\nsum(c)"
+    first = adiff.program(text).evaluate("grad", LONG_LOOP, ["x"], engine="kernel")
+    monkeypatch.setattr("adiff.engine.kernels.kernels.compiled_source", None)
+    again = adiff.program(text).evaluate("grad", LONG_LOOP, ["x"], engine="kernel")
+    assert again.reason == first.reason == "no kernel for a list with a length that depends on data"
+    assert again.reason_span is not None
+    assert again.reason_span.start == text.index("x > 0")
+
+
+def test_a_loop_without_an_end_has_none() -> None:
+    with pytest.raises(AdiffError, match="time limit") as failed:
+        adiff.program("while True: x = 1").evaluate("value", {}, engine="kernel", timeout=0.3)
+    assert failed.value.code == "E0603"

@@ -49,8 +49,13 @@ def for_(t: Tracer, node: c.For) -> Run:
 
 def while_(t: Tracer, node: c.While) -> Run:
     condition, body, orelse = t.expression(node.test), t.block(node.body), t.block(node.orelse)
+    held = node.test.__class__ is c.Literal and node.test.value
+    endless = held and not any(x.__class__ in (c.Break, c.Return) for x in nodes(node.body))
 
     def run(f: Any) -> None:
+        if endless:  # a compiler may take it for nothing
+            raise Unsupported("a loop without an end", node.site)
+
         def test() -> Any:
             x = condition(f)
             STATE.site = node.site
