@@ -24,24 +24,26 @@ COMPILED: dict[str, Any] = {}
 
 def map_floats(name: str, *inputs: Any, **static: Any) -> Array:
     """The function of floats of that name at each element of inputs that broadcast, and at the numbers in `static`."""
-    arrays, more = [np.asarray(x, dtype=np.float64) for x in inputs], tuple(static.values())
+    arrays, parameters = [np.asarray(x, dtype=np.float64) for x in inputs], tuple(static.values())
     if name not in COMPILED:
         columns = np.broadcast_arrays(*arrays)
-        found = by_python(helper(name), [x.ravel().tolist() for x in columns], more)
+        found = by_python(helper(name), [x.ravel().tolist() for x in columns], parameters)
         if found is not None:
             return np.reshape(found, columns[0].shape)
         COMPILED[name] = compiled(name)
     with np.errstate(all="ignore"):
-        return COMPILED[name](*arrays, *more)
+        return COMPILED[name](*arrays, *parameters)
 
 
-def by_python(function: Callable[..., float], columns: list[list[float]], more: tuple[Any, ...]) -> list[float] | None:
+def by_python(
+    function: Callable[..., float], columns: list[list[float]], parameters: tuple[Any, ...]
+) -> list[float] | None:
     """The values; or None where it takes long, or an operation has no finite result: Python raises what in IEEE 754 is
     an infinity or nan."""
     end, found = perf_counter() + PATIENCE, []
     try:
         for point in zip(*columns):
-            found.append(function(*point, *more))
+            found.append(function(*point, *parameters))
             if perf_counter() > end:
                 return None
     except (ArithmeticError, ValueError):
