@@ -9,7 +9,7 @@ from __future__ import annotations
 from _thread import allocate_lock
 from threading import current_thread, main_thread
 
-from ...core.watchdog import begin, has_time_limit
+from ...core.watchdog import has_time_limit, start_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
 
     done.acquire()
     try:
-        begin(run)
+        start_thread(run)
         while not done.acquire(timeout=WAIT):
             pass
     except BaseException:
