@@ -31,7 +31,7 @@ class Class:
     that an exception stands for; None for a class that is no exception.
     """
 
-    __slots__ = ("codes", "library", "lineage", "members", "name")
+    __slots__ = ("codes", "frozen", "library", "lineage", "members", "name")
     identity = True
 
     def __init__(
@@ -40,6 +40,7 @@ class Class:
     ) -> None:  # fmt: skip
         self.name = name
         self.library = library
+        self.frozen = any(base.frozen for base in bases)  # whether the attributes of instances stay as they are
         self.members = members
         self.lineage: list[Class] = [self, *merged(name, [*[base.lineage for base in bases], list(bases)])]
         self.codes: frozenset[str] | None = codes
@@ -106,7 +107,6 @@ class Instance(Kind):
     """
 
     __slots__ = ("cls", "error", "fields", "given")
-    identity = True
 
     def __init__(self, cls: Class) -> None:
         self.cls = cls
@@ -118,6 +118,28 @@ class Instance(Kind):
     def description(self) -> str:  # type: ignore[override]
         name = self.cls.name
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" if self.cls.library else f"an instance of {name}"
+
+    # --- as a key of a dict ------------------------------------------------------------------------------------------
+
+    @property
+    def identity(self) -> bool:
+        """Whether it may be a key: as in Python, one that is compared by `__eq__` needs a `__hash__`."""
+        return self.has("__hash__") or not self.has("__eq__")
+
+    def __hash__(self) -> int:
+        if not self.has("__hash__"):
+            return id(self)
+        found = self.call_method("__hash__", [], {})
+        if found.__class__ is not int:
+            raise failure("E0304", f"__hash__ of {self.cls.name} gives {describe(found)}, and must give an integer")
+        return hash(found)
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or other.__class__ is not Instance or not (self.has("__hash__") and self.has("__eq__")):
+            return self is other
+        from .operators import truth
+
+        return truth(self.call_method("__eq__", [other], {}))
 
     # --- attributes and calls ----------------------------------------------------------------------------------------
 
@@ -132,6 +154,7 @@ class Instance(Kind):
         return of_instance(found, self, self.cls)
 
     def set_attribute(self, name: str, value: Any) -> None:
+        self.changes(name)
         found = self.cls.lookup(name)
         if found.__class__ is not Property:
             self.fields[name] = value
@@ -143,7 +166,15 @@ class Instance(Kind):
         else:
             invoke(found.write, [self, value], {})
 
+    def changes(self, name: str) -> None:
+        if self.cls.frozen:
+            raise failure(
+                "E0414", f"the class {self.cls.name} is frozen: '{name}' cannot be assigned",
+                "dataclasses.replace(x, name=value) makes a changed copy",
+            )  # fmt: skip
+
     def delete_attribute(self, name: str) -> None:
+        self.changes(name)
         if name not in self.fields:
             raise no_attribute(self.description, name, self.cls, self.fields)
         del self.fields[name]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from copy import copy
+from zlib import crc32
 
 from ..core.errors import failure
 from ..core.operands import as_operand, bare, describe
 from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
+from ..kinds.access import hashable
 from ..ops.random import drawn
 from ..program.lower import library_core
 from .classes import Class, Instance, Method
@@ -269,6 +271,25 @@ def set_order(items: Any) -> list[Any]:
     return list(set(items) if all(x.__class__ is int for x in items) else items)
 
 
+def hash_of(x: Any) -> int:
+    """Python's hash of what can be a key, but the same in every run for strings, None and nan."""
+    x = hashable(x)
+    if x.__class__ is tuple:
+        return hash(tuple(map(hash_of, x)))
+    if x.__class__ is str:
+        return crc32(x.encode("utf-8", "surrogatepass"))
+    return 0 if x is None or x != x else hash(x)
+
+
+def set_field(x: Any, name: str, value: Any) -> None:
+    """Set an attribute of an instance, even of a frozen one."""
+    x.fields[name] = value
+
+
+def freeze(cls: Class) -> None:
+    cls.frozen = True
+
+
 def set_mask(x: Any, mask: Any) -> None:
     """Keep the mask of a tensor of which it has the first sizes; of the last tensors alone."""
     if x.__class__ in (list, tuple):
@@ -325,6 +346,7 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct,
         parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
-        fields, derives, set_order, set_mask, mask_of, progress, clock, perf_counter, date_text, drawn,
+        fields, derives, set_order, hash_of, set_field, freeze, set_mask, mask_of, progress, clock, perf_counter, date_text,
+        drawn,
     )
 }  # fmt: skip

@@ -224,7 +224,11 @@ def hashable(x: Any, depth: int = 0) -> Any:
         return tuple([hashable(item, depth) for item in x])
     if cls in (int, float, str, bool, complex) or x is None or getattr(x, "identity", False):
         return x
-    raise failure("E0304", f"{describe(x)} cannot be a key of a dict")
+    raise failure(
+        "E0304",
+        f"{describe(x)} cannot be a key of a dict or an item of a set",
+        "write a tuple" if cls is list else None,
+    )
 
 
 def constant_of(x: Any) -> Any:
