@@ -40,7 +40,7 @@ class Class:
     ) -> None:  # fmt: skip
         self.name = name
         self.library = library
-        self.frozen = any(base.frozen for base in bases)  # whether the attributes of instances stay as they are
+        self.frozen: bool = any(base.frozen for base in bases)  # whether the attributes of instances stay as they are
         self.members = members
         self.lineage: list[Class] = [self, *merged(name, [*[base.lineage for base in bases], list(bases)])]
         self.codes: frozenset[str] | None = codes
