@@ -52,7 +52,7 @@ def test_fails_where_python_fails(text: str) -> None:
 # n0, n1, i0 and i1 are integers, x0 and x1 floats, s0 and s1 strings, l0 and l1 lists of integers, f and g functions of those.
 # Every expression is total: divisors are kept from zero and indices inside their list; no loop squares for ever.
 FORMS: Forms = {
-    "<program>": ["i0 = i1 = 0\nn0 = 3\nn1 = -7\nx0 = 1.5\nx1 = -0.125\ns0 = 'q'\ns1 = ''\nl0 = [2, -1, 5]\nl1 = [4]\n<f>\n<g>\n<s>\n<s>\n<s>\n<s>\n<s>\n"
+    "<program>": ["i0 = i1 = 0\nfuel = 40\nn0 = 3\nn1 = -7\nx0 = 1.5\nx1 = -0.125\ns0 = 'q'\ns1 = ''\nl0 = [2, -1, 5]\nl1 = [4]\n<f>\n<g>\n<s>\n<s>\n<s>\n<s>\n<s>\n"
                   "print(i0, i1, n0, n1, x0, x1, s0, s1, l0, l1)\nprint({name: v for name, v in zip('abc', (n0, x0, s0))})\n"],
     "<f>": ["def f(a, b=<num>):\n    return a * 2 - b", "def f(a, b=<num>):\n    if 0 < a < 6: return f(a - 1, b) + <leaf>\n    for v in [a, b]:\n        a += v % 5 * <leaf>\n    return a % 1000",
             "def f(a, b=<num>):\n    c = [a, b]\n    while c and a > 0:\n        a -= abs(c.pop()) + 1\n    else:\n        b += len(c)\n    return (a * 3 + b - <leaf>) % 1000"],
@@ -73,7 +73,7 @@ FORMS: Forms = {
             "l0.append(<int> % 997)\nl0 = l0[-8:]", "l1 += [<int>]\nl1 = l1[-8:]", "<sv> = <str>", "n0, *rest, n1 = [<int>] + <lv> + [<int>]\nprint(rest)",
             "if l0:\n    l0[<int> % len(l0)] <lassign> <int>", "print(<int>, <float>, <bool>, <str>, <list>)", "print(<int>, <float>, <bool>, <str>, <list>)",
             *["if <bool>:<block>", "if <bool>:<block>\nelif <bool>:<block>\nelse:<block>", "if <bool>:<block>\nelse:<block>"] * 2,
-            *["for <lc> in <over>:<block><leave>\nelse:\n    print('else', <lc>)", "for <lc> in <over>:<block><leave>", "w0 = <small>\nwhile w0 > 0:\n    w0 -= 1<block><leave>"] * 2],
+            *["for <lc> in <over>:<block><leave>\nelse:\n    print('else', <lc>)", "for <lc> in <over>:<block><leave>", "w0 = <small>\nwhile w0 > 0 and fuel > 0:\n    w0 -= 1\n    fuel -= 1<block><leave>"] * 2],
     "<block>": ["\n<s>", "\n<s>", "\n<s>\n<s>", "\n<s>\n<s>\n<s>"],
     "<leave>": ["", "", "\n    if <bool>: break\n    x0 += 0.25", "\n    if <bool>: continue\n    n1 -= 1"], "<over>": ["range(<small>)", "<lv>[:]"],
     "<iv>": ["n0", "n1", "i0", "i1"], "<nv>": ["n0", "n1"], "<fv>": ["x0", "x1"], "<sv>": ["s0", "s1"], "<lv>": ["l0", "l1"], "<lc>": ["i0", "i1"],
