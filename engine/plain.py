@@ -175,13 +175,10 @@ def all_finite(value: Any) -> bool:
     if hasattr(value, "dtype") and value.dtype.kind in "fc":
         import numpy as np
 
-        # The sum of finite numbers is finite, unless it overflows; so is that of squares, which is faster for few.
-        if value.size < 1_000:
-            flat = value.ravel()
+        # A sum of squares is finite unless an element is not, or it overflows itself.
+        flat = value.ravel()
+        with np.errstate(all="ignore"):
             total = np.vdot(flat, flat).real
-        else:
-            with np.errstate(all="ignore"):
-                total = value.sum()
         return bool(np.isfinite(total) or np.isfinite(value).all())
     return True
 

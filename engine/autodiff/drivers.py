@@ -157,6 +157,17 @@ def refuse_mixed(seed: Any, like: Any, what: str, of: str) -> None:
             )  # fmt: skip
 
 
+def with_tangents(xs: Sequence[Any], tangents: Sequence[Any], what: str) -> tuple[Forward, list[Tensor]]:
+    """An accumulator, and the inputs with their tangents on it; None is no tangent."""
+    forward = Forward()
+    tensors = [source(x) for x in xs]
+    for x, t in zip(tensors, tangents):
+        seed = None if t is None else fit_tangent(t, x, what)
+        if seed is not None:
+            forward.watch(x, seed)
+    return forward, tensors
+
+
 def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
     """The value and the tangent of the result (None where no tangent reaches it) for the inputs' tangents.
 
@@ -165,12 +176,7 @@ def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
     """
     outer_ambiguous = STATE.ambiguous
     STATE.ambiguous = False
-    forward = Forward()
-    tensors = [source(x) for x in xs]
-    for x, t in zip(tensors, tangents):
-        seed = None if t is None else fit_tangent(t, x, "a tangent")
-        if seed is not None:
-            forward.watch(x, seed)
+    forward, tensors = with_tangents(xs, tangents, "a tangent")
     RECORDERS.append(forward)
     try:
         y = f(tensors)

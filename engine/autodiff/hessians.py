@@ -13,16 +13,16 @@ from .drivers import (
     assemble,
     basis,
     fit_seed,
-    fit_tangent,
     scalar_seed,
     several_directions,
     source,
     strip,
     value_and_gradients,
+    with_tangents,
     without_notices,
     zeros,
 )  # fmt: skip
-from .forward import Forward, tangent_of
+from .forward import tangent_of
 from .tape import Tape, gradient
 
 TYPE_CHECKING = False
@@ -41,12 +41,7 @@ def hvp(
     `vectors[i]` is None for a zero block; `wanted` limits the rows of the product. An unconnected block is None.
     """
     outer, STATE.ambiguous = STATE.ambiguous, False
-    forward = Forward()
-    inputs = [source(x) for x in xs]
-    for x, v in zip(inputs, vectors):
-        seed = None if v is None else fit_tangent(v, x, "a vector")
-        if seed is not None:
-            forward.watch(x, seed)
+    forward, inputs = with_tangents(xs, vectors, "a vector")
     RECORDERS.append(forward)
     try:
         # The tape must follow the very tensors that carry the tangents.

@@ -132,9 +132,8 @@ class Watchdog:
         if self.busy() or (error is Exhausted and self.most_memory is None):
             return False
         RAISE_ASYNC(self.thread, error)
-        if (
-            self.busy()
-        ):  # it entered such a call between these lines: what is not raised yet is cancelled, and raised later
+        if self.busy():
+            # It entered such a call between these lines: what is not raised yet is cancelled, and raised later.
             CANCEL_ASYNC(self.thread, None)
             return False
         return True
