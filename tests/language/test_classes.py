@@ -106,20 +106,6 @@ def test_limits_are_not_handled(run: Runner, code: str, body: str, options: dict
     assert run.printed == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("type(1) == int and type(ones(2)).__name__ == 'Tensor'", True),
-        ("isinstance(tf.ones(2), tf.Tensor) and isinstance(tf.Variable(1.0), tf.Variable)", True),
-        ("isinstance(sin, (int, str)) or isinstance([1], tf.Tensor)", False),
-        ("hasattr(ones(2), 'shape') and not hasattr(ones(2), 'shap')", True),
-        ("[callable(x) for x in (sin, 3, len, lambda: 0, ValueError)]", [True, False, True, True, True]),
-    ],
-)
-def test_what_values_are(run: Runner, text: str, expected: object) -> None:
-    assert run(text) == expected
-
-
 @pytest.mark.parametrize("name", ["__class__", "__dict__", "__init__.__globals__", "f.__code__", "__mro__", "fields"])
 def test_nothing_of_python_is_reached(run: Runner, name: str) -> None:
     text = "class A:\n    def __init__(self): self.x = 1\n    def f(self): return 1\n"

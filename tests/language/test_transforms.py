@@ -99,23 +99,6 @@ def test_a_custom_rule_that_gives_none(run: Runner) -> None:
 
 # --- vmap and scan --------------------------------------------------------------------------------------------------
 
-MAPS = [
-    ("vmap(lambda x, y: x*y, (None, 0))(2.0, array([1.0, 2.0]))", [2.0, 4.0]),
-    ("vmap(lambda x, y: x*y, (0, None))(array([1.0, 2.0]), 3.0)", [3.0, 6.0]),
-    ("vmap(sum, 1)(array([[1.0, 2.0], [3.0, 4.0]]))", [4.0, 6.0]),
-    ("vmap(lambda x: x*array([1.0, 10.0]), 0, 1)(array([1.0, 2.0]))", [[1.0, 2.0], [10.0, 20.0]]),
-    ("vmap(lambda d: d['a']*d['b'], in_axes=({'a': None, 'b': 0},))({'a': 2.0, 'b': array([1.0, 2.0])})", [2.0, 4.0]),
-    ("vmap(lambda p, x: p[0]*x + p[1], in_axes=(None, 0))((2.0, 1.0), array([1.0, 2.0]))", [3.0, 5.0]),
-    ("vmap(grad(lambda p, x: p['w']*x**2), (None, 0))({'w': 3.0}, array([1.0, 2.0]))", {"w": [1.0, 4.0]}),
-    ("scan(lambda c, x: (c + x, c), 0.0, array([1.0, 2.0, 3.0]), reverse=True)", (6.0, [5.0, 3.0, 0.0])),
-    ("scan(lambda a, x: a + x, array([1.0, 2.0, 3.0]), reverse=True)", [6.0, 5.0, 3.0]),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), MAPS, ids=[text for text, _ in MAPS])
-def test_maps(run: Runner, text: str, expected: object) -> None:
-    assert run(text) == expected
-
 
 def test_maps_that_do_not_fit(run: Runner) -> None:
     assert run.refused("vmap(lambda x, y: x*y)(ones(2), ones(3))").code == "E0412"
@@ -148,29 +131,6 @@ def test_the_kink_of_a_complex_abs(run: Runner) -> None:
 
 
 # --- what scripts of JAX bring along --------------------------------------------------------------------------------
-
-PIECES = [
-    ("zeros(3).at[1].set(2.0)", [0.0, 2.0, 0.0]),
-    ("zeros(3).at[1:].add(2.0)", [0.0, 2.0, 2.0]),
-    ("zeros(3).at[array([1, 1])].add(array([2.0, 3.0]))", [0.0, 5.0, 0.0]),
-    ("ones(3).at[0].subtract(3.0)", [-2.0, 1.0, 1.0]),
-    ("ones((2, 2)).at[0, 1].multiply(4.0)", [[1.0, 4.0], [1.0, 1.0]]),
-    ("array([1.0, 5.0]).at[:].min(2.0)", [1.0, 2.0]),
-    ("array([1.0, 5.0]).at[1].get()", 5.0),
-    ("grad(lambda x: sum(x.at[0].set(3.0)**2 + x.at[array([1, 1])].add(x[0])))(array([1.0, 2.0]))", [3.0, 5.0]),
-    ("y, f = jax.linearize(lambda x: x**3, 2.0)\n(y, f(1.0), f(0.5))", (8.0, 12.0, 6.0)),
-    ("from functools import partial\npartial(lambda a, b: a - b, 1.0)(3.0)", -2.0),
-    ("grad(functools.partial(lambda a, b: a*b, b=4.0))(3.0)", 4.0),
-    ("jax.tree_util.tree_map(lambda x: x*2, {'a': 1.0, 'b': [2.0, 3.0]})", {"a": 2.0, "b": [4.0, 6.0]}),
-    ("jax.tree.map(lambda p, g: p - 0.5*g, {'w': 1.0}, {'w': 4.0})", {"w": -1.0}),
-    ("np.finfo(np.float64).eps", 2.0**-52),
-    ("jnp.finfo(jnp.float32).max", float(np.finfo(np.float32).max)),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), PIECES, ids=[text for text, _ in PIECES])
-def test_pieces_of_scripts(run: Runner, text: str, expected: object) -> None:
-    assert run(text) == expected
 
 
 def test_trees_that_differ(run: Runner) -> None:

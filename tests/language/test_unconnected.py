@@ -4,55 +4,6 @@ import pytest
 
 from .conftest import Runner
 
-BREAKS = {
-    "integer cast": ("y = cast(x, int64) * 2", "the cast to int64", "cast(x, int64)"),
-    "int()": ("y = float(int(x))", "int()", "int(x)"),
-    "stop_gradient": ("y = stop_gradient(x * 2) + 1", "stop_gradient", "stop_gradient(x * 2)"),
-    "argmax": ("y = cast(argmax(stack([x, 2.0])), float64)", "argmax", "argmax(stack([x, 2.0]))"),
-    "comparison": ("y = cast(x > 2, float64)", "greater", "x > 2"),
-    "assigned Variable": ("v.assign(x * 2)\n    y = v * 1.0", "the assignment to a Variable", "v.assign(x * 2)"),
-    "a new Variable": ("w = Variable(x)\n    y = w * 1.0", "the assignment to a Variable", "Variable(x)"),
-    "truth": ("y = 2.0 * v if x else v", "the truth of a condition", "x"),
-    "item": ("y = x.numpy() * 2.0", "numpy()", "x.numpy()"),
-}
-
-
-@pytest.mark.parametrize("name", BREAKS)
-def test_the_notice_says_where_the_path_broke(run: Runner, name: str) -> None:
-    body, reason, place = BREAKS[name]
-    text = f"x = constant(3.0)\nv = Variable(1.0)\nwith GradientTape() as t:\n    t.watch(x)\n    {body}\nprint(t.gradient(y, x))"
-    run(text)
-    assert run.printed == "None\n"
-    [(message, shown)] = run.notices("N0502")
-    assert reason in message
-    assert shown == place
-
-
-REASONS = {
-    "never used": ("x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    y = z * 2", "never used"),
-    "used for something else": (
-        "x = constant(3.0)\nz = constant(1.0)\nwith GradientTape() as t:\n    t.watch([x, z])\n    w = x * x\n    y = z * 2",
-        "does not depend on the source",
-    ),
-    "not watched": ("x = constant(3.0)\nwith GradientTape() as t:\n    y = x * x", "not watched"),
-    "a number that was never watched": ("x = 3.0\nwith GradientTape() as t:\n    y = x * x", "never watched"),
-    "not trainable": ("x = Variable(3.0, trainable=False)\nwith GradientTape() as t:\n    y = x * x", "not trainable"),
-    "integers": ("x = Variable(3)\nwith GradientTape() as t:\n    y = x * x", "int64"),
-    "read outside the tape": ("x = Variable(3.0)\nz = x * 1.0\nwith GradientTape() as t:\n    y = z * z", "not read while the tape recorded"),
-    "strings": ("x = constant('a')\nwith GradientTape() as t:\n    y = constant(2.0)", "string"),
-    "watching switched off": ("x = Variable(3.0)\nwith GradientTape(watch_accessed_variables=False) as t:\n    y = x * x", "watch_accessed_variables=False"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("name", REASONS)
-def test_the_notice_says_why(run: Runner, name: str) -> None:
-    text, reason = REASONS[name]
-    run(text + "\nprint(t.gradient(y, x))")
-    assert run.printed == "None\n"
-    [(message, place)] = run.notices("N0502")
-    assert reason in message
-    assert place == "t.gradient(y, x)"
-
 
 @pytest.mark.parametrize("spelling", ["'zero'", "tf.UnconnectedGradients.ZERO", "'ZERO'"])
 def test_unconnected_zero(run: Runner, spelling: str) -> None:
