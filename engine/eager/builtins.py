@@ -6,10 +6,10 @@ from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
-from ..core.following import path_ends
+from ..core.following import follows, path_ends
 from ..core.operands import as_operand, bare, describe, kind_of
 from ..core.operation import static
-from ..core.state import STATE
+from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import no_integer_value
 from ..kinds import names
@@ -28,7 +28,7 @@ from .libraries import dtypes_of, with_default_dtypes
 from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
-from .tapes import GradientTape
+from .tapes import GradientTape, beyond_tensorflow
 from .text import representation, text
 from .transforms import TRANSFORMS
 from .values import Bound, Builtin, Context, Function, invoke
@@ -112,6 +112,8 @@ def float_(x: Any = 0.0) -> Any:
         return OPERATORS.cast(x, dtype="float64")
     if x.__class__ is complex or (x.__class__ is Tensor and x.dtype.kind == "c"):
         raise failure("E0301", "float: a complex number has no float value", "take real(z) or abs(z)")
+    if x.__class__ is Tensor and any(follows(x, tape.token) for tape in RECORDERS):
+        beyond_tensorflow("float()", STATE.site)
     return x
 
 

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from ..kinds.variable import Variable
 
 
+def beyond_tensorflow(called: str, site: Site) -> None:
+    """Say where TensorFlow's tape would end, in a program that is written with it."""
+    if site.source is not None and "tf.GradientTape" in site.source.text:
+        STATE.notify(
+            "N0507",
+            f"TensorFlow's tape ends at {called}: its gradient by what is inside is None; here it goes on",
+            site,
+        )
+
+
 class VariableTape(Tape):
     """A tape that follows the Variables it sees being read."""
 
@@ -232,6 +242,10 @@ class GradientTape(Context):
                 STATE.notify(
                     "N0502", f"the gradient{f' of sources{place}' if place else ''} is {given}: {reason}", where
                 )
+            elif log:
+                numpys = (site for site in log[::4] if site.source and site.source.text.startswith("np.", site.start))
+                for site in numpys:
+                    beyond_tensorflow("a function of NumPy", site)
 
     def tensors_of(self, leaf: Any) -> list[Tensor]:
         if hasattr(leaf, "snapshot"):
