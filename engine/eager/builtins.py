@@ -114,6 +114,8 @@ def float_(x: Any = 0.0) -> Any:
         raise failure("E0301", "float: a complex number has no float value", "take real(z) or abs(z)")
     if x.__class__ is Tensor and any(follows(x, tape.token) for tape in RECORDERS):
         beyond_tensorflow("float()", STATE.site)
+    if x.__class__ is Tensor and x.on is None and x.dtype.name in ("float16", "float32"):
+        return static(x)
     return x
 
 

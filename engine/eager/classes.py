@@ -61,7 +61,9 @@ class Class:
     def derives_from(self, other: Class) -> bool:
         return other in self.lineage
 
-    def call(self, args: list[Any], keywords: dict[str, Any]) -> Instance:
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        if self.lookup("_class_call") is not ABSENT:
+            return self.of_enum("_class_call", "be called", *args)
         made = Instance(self)
         made.given = (args, keywords)
         if self.codes is not None:
@@ -82,7 +84,33 @@ class Class:
         return of_class(found, self)
 
     def set_attribute(self, name: str, value: Any) -> None:
+        if self.library:
+            raise failure(
+                "E0304", f"the attribute '{name}' of {self.description} cannot be assigned",
+                f"assign it on a class of your own: class Mine({self.name}): ...",
+            )  # fmt: skip
         self.members[name] = value
+
+    def of_enum(self, name: str, what: str, *args: Any) -> Any:
+        """What an Enum's class does as a value: the method `name` of the class."""
+        found = self.lookup(name)
+        if found is ABSENT:
+            raise failure(
+                "E0304", f"{self.description} cannot {what}", "an instance of it may: write its arguments in ()"
+            )
+        return invoke(found, [self, *args], {})
+
+    def iterate(self) -> Iterator[Any]:
+        return iter(self.of_enum("_class_iterate", "be iterated over"))
+
+    def length(self) -> int:
+        return len(self.of_enum("_class_iterate", "have a length"))
+
+    def contains(self, x: Any) -> bool:
+        return any(item is x for item in self.iterate())
+
+    def get_item(self, index: Any) -> Any:
+        return self.of_enum("_class_item", "be indexed", index)
 
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<class '{self.name}'>"

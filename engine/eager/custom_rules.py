@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def custom_gradient(f: Any) -> Derived:
     """A function with a derivative of its own: `f` returns (value, function from cotangent to cotangents).
 
+    If that function has a parameter `variables`, it gets the Variables that `f` has read, and returns (cotangents of the
+    arguments, cotangents of the Variables).
     The rule is honoured in both modes and at any order: forward mode uses the transpose of the rule.
     """
     callable_of(f, "custom_gradient")
@@ -33,11 +35,13 @@ def custom_gradient(f: Any) -> Derived:
         outputs = [as_operand(v) for v in flatten(value)]
         inputs = flatten(args)
         operands = tuple(as_operand(x) for x in inputs)
+        variables: dict[Any, Any] = variables_of(before) if takes_variables(rule) else {}
+        operands += tuple(variables.values())
         tell_captured(before, operands)
 
         def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
             cotangents = list(g) if len(outputs) > 1 else [g]
-            found = invoke(rule, cotangents, {})
+            found = invoke(rule, cotangents, {"variables": list(variables)} if variables else {})
             flat = flatten(found) if found.__class__ in (list, tuple, dict) else [found]
             if len(flat) != len(operands):
                 raise failure(
@@ -55,6 +59,21 @@ def custom_gradient(f: Any) -> Derived:
         return rebuild(value, results)
 
     return Derived(getattr(f, "name", "custom_gradient"), run)
+
+
+def takes_variables(rule: Any) -> bool:
+    code = getattr(rule, "code", None)
+    return code is not None and ("variables" in code.parameters or code.named is not None)
+
+
+def variables_of(before: dict[Any, int]) -> dict[Any, Tensor]:
+    """The Variables that tapes follow and have recorded since, each with the tensor that it was (`before`: see below)."""
+    found: dict[Any, Tensor] = {}
+    for recorder, start in before.items():
+        taken = {id(x) for part in recorder.log[start:] for x in (part if part.__class__ is tuple else (part,))}
+        for variable, snapshots in getattr(recorder, "variables", {}).items():
+            found.update([(variable, x) for x in snapshots if id(x) in taken])
+    return found
 
 
 def tell_captured(before: dict[Any, int], operands: tuple[Any, ...]) -> None:

@@ -10,7 +10,7 @@ from ..program import core as c
 from ..program.core import UNSET
 from ..program.expressions import FIRST
 from .calls import invoke
-from .classes import Class
+from .classes import ABSENT, Class
 from .exceptions import caught, handled, raise_value
 from .values import in_library
 
@@ -59,6 +59,9 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
         frame[0], frame[FIRST] = f, made
         body(frame)
         made.members.update({name: frame[slot] for name, slot in node.members if frame[slot] is not UNSET})
+        begin = made.lookup("__init_subclass__", made)
+        if begin is not ABSENT:
+            invoke(begin, [made], {})
         for decorator in reversed(decorators):
             decorate = decorator(f)
             STATE.site = site

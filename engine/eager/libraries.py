@@ -12,9 +12,9 @@ from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
 from ..ops.random import drawn
 from ..program.lower import library_core
-from .classes import Class, Instance, Method
+from .classes import Class, Instance, Method, Property, Unbound
 from .structure import flatten, rebuild
-from .values import Function, invoke
+from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -103,6 +103,11 @@ def attributes(x: Any) -> dict[str, Any]:
 
 def is_instance(x: Any) -> bool:
     return x.__class__ is Instance
+
+
+def instance_of(cls: Class) -> Instance:
+    """An instance on which `__init__` has not been called."""
+    return Instance(cls)
 
 
 def arguments(x: Any) -> dict[str, Any]:
@@ -262,6 +267,12 @@ def fields(cls: Class) -> list[str]:
     return list(dict.fromkeys(name for base in cls.lineage[::-1] for name in base.members.get("_annotated", ())))
 
 
+def constants(cls: Class) -> dict[str, Any]:
+    """What a class itself assigns to public names that are no functions."""
+    kinds = (Function, Derived, Property, Unbound, Class)
+    return {name: x for name, x in cls.members.items() if name[0] != "_" and x.__class__ not in kinds}
+
+
 def derives(cls: Class, *others: Class) -> bool:
     return any(cls.derives_from(other) for other in others)
 
@@ -346,7 +357,7 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct,
         parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
-        fields, derives, set_order, hash_of, set_field, freeze, set_mask, mask_of, progress, clock, perf_counter, date_text,
-        drawn,
+        fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, progress, clock,
+        perf_counter, date_text, drawn,
     )
 }  # fmt: skip

@@ -12,6 +12,8 @@ from ..core.operation import static
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.gathering import checked
 from ..ops.support import axes_of, axis_of, integers
+from .access import get_item as item_of
+from .kind import Kind
 from .ragged import (
     RaggedTensor,
     counts,
@@ -27,7 +29,7 @@ from .ragged_values import elementwise, is_elementwise, matmul, running
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, ClassVar
 
     from ..core.operation import Operation
 
@@ -229,12 +231,37 @@ def without(x: Any, axis: int) -> Any:
     return x.values if axis else x.row(0)
 
 
+class DynamicRaggedShape(Kind):
+    """What `tf.shape` gives of a RaggedTensor: an integer for each axis, or a tuple of the lengths of its rows."""
+
+    __slots__ = ("lengths", "partitions")
+    description = "a DynamicRaggedShape"
+    attributes: ClassVar[dict[str, Any]] = {
+        "rank": lambda s: len(s.lengths),
+        "num_row_partitions": lambda s: s.partitions,
+    }
+
+    def __init__(self, x: RaggedTensor) -> None:
+        self.partitions = len(x.levels)
+        rows = [tuple(np.diff(splits).tolist()) for splits in x.levels]
+        sizes = [row if size is None else size for row, size in zip(rows, x.inner_shape)]
+        self.lengths = [x.length(), *sizes, *shape_of(x.flat)[1:]]
+
+    def text(self, show: Any) -> str:
+        return f"<DynamicRaggedShape lengths={self.lengths} num_row_partitions={self.partitions}>"
+
+    def get_item(self, index: Any) -> Any:
+        found = item_of(self.lengths, index)
+        if found.__class__ is tuple:
+            raise failure("E0401", f"Index {index} is not uniform", "r.row_lengths() and r.bounding_shape() have sizes")
+        return found
+
+    def method_static_lengths(self, ragged_lengths: Any = True) -> list[Any]:
+        return [None if size.__class__ is tuple and not ragged_lengths else size for size in self.lengths]
+
+
 def shape(op: Any, x: Any, *rest: Any, **options: Any) -> Any:
-    raise failure(
-        "E0304",
-        f"{op.name} does not take a RaggedTensor",
-        "r.bounding_shape() has the longest sizes, r.row_lengths() those of the rows",
-    )
+    return DynamicRaggedShape(x)
 
 
 def size(op: Any, x: Any, axis: Any = None) -> int:

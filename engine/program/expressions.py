@@ -23,7 +23,7 @@ METHODS = frozenset(
     __name__ __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __next__ __contains__ __eq__ __enter__ __exit__
     __neg__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __lt__ __le__ __gt__ __ge__
     __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __bool__
-    __and__ __or__ __rand__ __ror__ __hash__ __post_init__
+    __and__ __or__ __rand__ __ror__ __hash__ __post_init__ __init_subclass__
     """.split()
 )
 

@@ -51,6 +51,7 @@ PYTHON = frozenset(
         "contextlib",
         "dataclasses",
         "datetime",
+        "enum",
         "functools",
         "itertools",
         "pyrandom",

@@ -177,7 +177,7 @@ class Names:
         if path[-1].startswith("__"):
             return self.forbidden(path[-1], node)
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
-        apart = vocabulary.module_apart(path[1:])
+        apart = vocabulary.module_apart([*path[1:], ""])
         advice = vocabulary.NOT_SERVED.get(path[0]) if apart is None else vocabulary.APART[apart][1]
         if vocabulary.is_tensorflows(path):
             return self.error(

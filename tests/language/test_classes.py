@@ -44,6 +44,11 @@ def test_instances_hold_variables(run: Runner, text: str, expected: object) -> N
     assert run(MODEL + text, dtype="float64") == expected
 
 
+def test_the_classes_of_the_library_are_not_changed(run: Runner) -> None:
+    assert run.refused("D = tf.keras.layers.Dense\nD.zork = 3").code == "E0304"
+    assert run("class Mine(tf.keras.layers.Dense): pass\nMine.zork = 3\nMine.zork") == 3
+
+
 def test_an_array_in_an_attribute_is_written_and_differentiated(run: Runner) -> None:
     text = """
 class Box:

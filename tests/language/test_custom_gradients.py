@@ -40,6 +40,18 @@ def test_custom_gradient_of_several_arguments(run: Runner) -> None:
     assert run(text) == (3.0, 100.0)
 
 
+def test_custom_gradient_with_variables(run: Runner) -> None:
+    """A rule with a parameter `variables` gets the Variables that were read, and gives their gradients: here ten times x."""
+    text = (
+        "v = tf.Variable(2.0)\nw = tf.Variable(1.0)\n@tf.custom_gradient\ndef f(x):\n    def rule(g, variables=None):\n"
+        "        assert len(variables) == 1 and variables[0] is v\n        return g * v, [g * x * 10.0]\n    return x * v, rule\n"
+        "x = tf.constant(3.0)\nwith tf.GradientTape() as t:\n    t.watch(x)\n    y = f(x) * w\n"
+        "[g.numpy() for g in t.gradient(y, [x, v, w])]"
+    )
+    assert run(text) == [2.0, 30.0, 6.0]
+    assert not run.notices("N0506")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -33,6 +33,15 @@ PRINTED = [
     ("K.metrics.MeanIoU(num_classes=2)([0, 0, 1, 1], [0, 1, 0, 1])", 0.33333334),
     ("K.metrics.F1Score(threshold=0.5)([[1, 1, 1], [1, 0, 0], [1, 1, 0]], [[0.2, 0.6, 0.7], [0.2, 0.6, 0.6], [0.6, 0.8, 0.0]])",
      [0.5, 0.8, 0.6666667]),
+    ("m = K.metrics.SpecificityAtSensitivity(0.5)\nm.update_state([0, 0, 0, 1, 1], [0, 0.3, 0.8, 0.3, 0.8])\nm.result()", 2 / 3),
+    ("m = K.metrics.PrecisionAtRecall(0.5)\nm.update_state([0, 0, 0, 1, 1], [0, 0.3, 0.8, 0.3, 0.8])\nm.result()", 0.5),
+    ("m = K.metrics.RecallAtPrecision(0.8)\nm.update_state([0, 0, 1, 1], [0, 0.5, 0.3, 0.9])\nm.result()", 0.5),
+    ("m = K.metrics.SensitivityAtSpecificity(0.5)\nm.update_state([0, 0, 0, 1, 1], [0, 0.3, 0.8, 0.3, 0.8], [1, 1, 2, 2, 1])\n"
+     "m.result()", 1 / 3),
+    ("str(tf.shape(tf.ragged.constant([[1], [2, 3], [], [4]])))", "<DynamicRaggedShape lengths=[4, (1, 2, 0, 1)] num_row_partitions=1>"),
+    # What fit keeps are Python's floats.
+    ("m = K.Sequential([K.layers.Dense(1, kernel_initializer='ones')])\nm.compile('sgd', 'mse')\n"
+     "str(m.fit(tf.ones((4, 2)), tf.ones((4, 1)), epochs=2, verbose=0).history)", "{'loss': [1.0, 0.883600115776062]}"),
     ("K.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])", 0.57142854),
     ("K.layers.Embedding(5000, 3, mask_zero=True)(tf.constant([[71, 6, 0]]))._keras_mask", [[True, True, False]]),
     ("list(D.range(1, 6).interleave(lambda x: D.from_tensors(x).repeat(6), cycle_length=2, block_length=4))",
