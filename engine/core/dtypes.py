@@ -55,6 +55,13 @@ def _greatest(dtype: DType) -> int | float:
     return float(np.finfo(dtype.name).max)
 
 
+def _limit(dtype: DType, name: str) -> float:
+    """What NumPy's finfo says of a dtype of floats."""
+    import numpy as np
+
+    return float(getattr(np.finfo(dtype.name), name))
+
+
 def _least(dtype: DType) -> int | float:
     return 0 if dtype.name[0] == "u" else -_greatest(dtype) - (dtype.kind == "i")
 
@@ -65,6 +72,7 @@ DType.attributes = {  # type: ignore[attr-defined]
     "max": _greatest,
     "min": _least,
     "as_numpy_dtype": lambda dtype: dtype,
+    **{name: lambda dtype, name=name: _limit(dtype, name) for name in ("eps", "epsneg", "tiny", "smallest_normal")},
     **{word: lambda dtype, kind=kind: dtype.kind == kind
        for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
 }  # fmt: skip

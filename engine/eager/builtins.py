@@ -21,8 +21,6 @@ from .attributes import get_attribute, set_attribute
 from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
 from .exceptions import EXCEPTIONS
-from .generators import context_of
-from .graphs import graph_tape
 from .libraries import FUNCTIONS as INTERNAL
 from .libraries import dtypes_of, with_default_dtypes
 from .operators import binary, truth
@@ -239,15 +237,11 @@ def isinstance_(x: Any, kinds: Any) -> bool:
 
 
 def variable(
-    initial_value: Any,
-    trainable: Any = True,
-    name: Any = "",
-    dtype: Any = None,
-    validate_shape: Any = True,
-    shape: Any = None,
-) -> Variable:
+    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True,
+    shape: Any = None, make: Any = OPERATORS.constant,
+) -> Variable:  # fmt: skip
     made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-    return Variable(made, truth(trainable), name or "", dtype)
+    return Variable(make(made, dtype=dtype), truth(trainable), name or "")
 
 
 def tensorflow_variable(
@@ -263,8 +257,7 @@ def tensorflow_variable(
     """tf.Variable: of TensorFlow's default dtypes."""
     from ..ops.tensorflow import TENSORFLOW
 
-    made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-    found = Variable(TENSORFLOW["constant"](made, dtype=dtype), truth(trainable), name or "")
+    found = variable(initial_value, trainable, name, dtype, make=TENSORFLOW["constant"])
     if STATE.site.source is not None and STATE.site.source.library:
         found.path = found.label  # one of Keras'
     return found
@@ -274,27 +267,8 @@ def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True)
     return GradientTape(truth(persistent), truth(watch_accessed_variables))
 
 
-def forward_accumulator(primals: Any, tangents: Any) -> Context:
-    from .accumulators import ForwardAccumulator
-
-    return ForwardAccumulator(primals, tangents)
-
-
 def scope(*args: Any, **named: Any) -> Context:
     return Context()
-
-
-def assert_equal(a: Any, b: Any, message: Any = None, err_msg: Any = None) -> None:
-    if not truth(OPERATORS.all.call((OPERATORS.equal.call((a, b), None),), None)):
-        raise failure("E0406", f"assertion failed: {text(as_operand(a))} is not {text(as_operand(b))}")
-
-
-def assert_allclose(actual: Any, desired: Any, rtol: Any = 1e-7, atol: Any = 0.0, err_msg: Any = None) -> None:
-    close = OPERATORS.allclose.call((actual, desired), {"rtol": rtol, "atol": atol})
-    if not truth(close):
-        raise failure(
-            "E0406", f"assertion failed: {text(as_operand(actual))} is not close to {text(as_operand(desired))}"
-        )
 
 
 def set_printoptions(
@@ -314,46 +288,19 @@ def set_printoptions(
     STATE.print_with(options)
 
 
-class PrintOptions(Context):
-    """np.printoptions: what `with` leaves is as it was."""
+def print_options() -> Any:
+    """NumPy's options of printing that are in force."""
+    import numpy as np
 
-    __slots__ = ("before", "options")
-
-    def __init__(self, **options: Any) -> None:
-        self.options = options
-
-    def enter(self) -> None:
-        import numpy as np
-
-        self.before: Any = np.get_printoptions()
-        set_printoptions(**self.options)
-
-    def leave(self) -> None:
-        STATE.print_with(self.before)
+    return np.get_printoptions()
 
 
-class FloatInfo:
-    """np.finfo: the limits of a float dtype."""
-
-    __slots__ = ("attributes",)
-    description = "a finfo"
-
-    def __init__(self, dtype: Any) -> None:
-        import numpy as np
-
-        found = np.finfo(REAL_PART.get(dtype, dtype).name)
-        values = {
-            name: float(getattr(found, name)) for name in ("eps", "epsneg", "max", "min", "tiny", "smallest_normal")
-        }
-        values["bits"] = int(found.bits)
-        self.attributes = {name: lambda info, value=value: value for name, value in values.items()}
-
-
-def finfo_(dtype: Any) -> FloatInfo:
+def finfo_(dtype: Any) -> Any:
+    """np.finfo: the dtype, whose attributes are the limits of its numbers."""
     found = as_dtype(dtype)
     if found.kind not in "fc":
         raise failure("E0306", f"finfo is for dtypes of floats, and {found.name} is none")
-    return FloatInfo(found)
+    return REAL_PART.get(found, found)
 
 
 FUNCTIONS: dict[str, Any] = {
@@ -362,14 +309,13 @@ FUNCTIONS: dict[str, Any] = {
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "printoptions": lambda **options: PrintOptions(**options),
     "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
-    "tf.Variable": tensorflow_variable, "ForwardAccumulator": forward_accumulator, "device": scope,
+    "tf.Variable": tensorflow_variable, "device": scope,
     "no_op": lambda *args, **named: None,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
-    "name_scope": scope, "assert_equal": assert_equal, "assert_allclose": assert_allclose,
-    "internal.context_of": context_of, "internal.graph_tape": graph_tape, **CLASSES, **TRANSFORMS, **INTERNAL,
+    "name_scope": scope, "internal.print_options": print_options,
+    "internal.print_with": lambda options: STATE.print_with(options), **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

@@ -127,7 +127,7 @@ STATEMENTS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Return: statements.return_,
     c.Define: definitions.define,
     c.DefineClass: definitions.define_class,
-    c.Try: definitions.try_,
+    c.Try: generators.whole_try,
     c.Raise: definitions.raise_,
     c.With: statements.with_,
     c.Assert: statements.assert_,

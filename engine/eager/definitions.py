@@ -1,8 +1,7 @@
-"""Definitions of functions and classes, and exceptions: statements to closures, as in statements.py."""
+"""Definitions of functions and classes, and `raise`: statements to closures, as in statements.py."""
 
 from __future__ import annotations
 
-from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.state import STATE
@@ -11,7 +10,7 @@ from ..program.core import UNSET
 from ..program.expressions import FIRST
 from .calls import invoke
 from .classes import ABSENT, Class
-from .exceptions import caught, handled, raise_value
+from .exceptions import raise_value
 from .values import in_library
 
 TYPE_CHECKING = False
@@ -67,80 +66,6 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
             STATE.site = site
             made = invoke(decorate, [made], {})
         put(f, made)
-
-    return run
-
-
-def handler_of(
-    compiler: Compiler, node: c.Try, compiled: Callable[[list[c.Stmt]], Run]
-) -> Callable[[list[Any], AdiffError], Run | None]:
-    """A function that gives the handler of an error, whose block is `compiled`; None where there is none."""
-    handlers = [
-        (
-            None if kinds is None else compiler.expression(kinds),
-            [compiler.target(target) for target in targets],
-            compiled(block),
-            site,
-        )
-        for kinds, targets, block, site in node.handlers
-    ]
-
-    def choose(f: list[Any], error: AdiffError) -> Run | None:
-        if not handled(error):
-            return None
-        for kinds, puts, block, site in handlers:
-            wanted = None if kinds is None else kinds(f)
-            STATE.site = site
-            exception = caught(error, wanted)
-            if exception is not None:
-                for put in puts:
-                    put(f, exception)
-                return block
-        return None
-
-    return choose
-
-
-def handles_division(kinds: c.Expr | None) -> bool:
-    """Whether the types of a handler name Python's error of a division by zero."""
-    items = kinds.items if kinds.__class__ is c.MakeTuple else [kinds]
-    return any(getattr(x, "name", None) in ("ZeroDivisionError", "ArithmeticError") for x in items)
-
-
-def try_(compiler: Compiler, node: c.Try) -> Run:
-    body = compiler.block(node.body)
-    orelse = compiler.block(node.orelse)
-    final = compiler.block(node.final) if node.final else None
-    choose = handler_of(compiler, node, compiler.block)
-    divides = any(handles_division(kinds) for kinds, *_ in node.handlers)
-
-    def attempt(f: list[Any]) -> Any:
-        STATE.dividing += divides
-        try:
-            signal = body(f)
-        except AdiffError as error:
-            STATE.dividing -= divides
-            handler = choose(f, error)
-            if handler is None:
-                raise
-        else:
-            STATE.dividing -= divides
-            return signal if signal is not None else orelse(f)
-        return handler(f)
-
-    if final is None:
-        return attempt
-
-    def run(f: list[Any]) -> Any:
-        try:
-            signal = attempt(f)
-        except AdiffError as error:
-            ended = final(f) if handled(error) else None
-            if ended is None:
-                raise
-            return ended
-        ended = final(f)
-        return signal if ended is None else ended
 
     return run
 

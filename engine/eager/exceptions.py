@@ -6,14 +6,12 @@ from ...parser.errors import AdiffError
 from ..core.errors import CATCHABLE, failure
 from ..core.operands import describe
 from .classes import Class, Instance, Property
-from .values import Derived
+from .values import HANDLED, Derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# Families of errors that a program may handle: what goes wrong in its own computations, and no limit or fault of adiff's.
-HANDLED = ("type", "evaluation", "derivative")
 RAISED = "E0412"
 
 

@@ -1,22 +1,20 @@
 """Generators: functions with `yield`, whose statements run as far as the next item is asked for.
 
 A block that holds a `yield` is compiled to a Python generator, which yields what it yields and returns the signal of
-statements.py; every other statement stays as it is.
+statements.py; every other statement stays as it is. A `try` is compiled in this way even without.
 """
 
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.errors import failure
 from ..core.limits import LIMITS
 from ..core.state import STATE
 from ..kinds.access import iterate
 from ..program import core as c
-from .definitions import handler_of
-from .exceptions import handled
-from .statements import BREAK, CONTINUE, ends, enter
-from .values import Context, Derived, Generator, callable_of, in_library, invoke
+from .exceptions import caught, handled
+from .statements import BREAK, CONTINUE, managed
+from .values import Generator, in_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,38 +26,6 @@ if TYPE_CHECKING:
 
     Running = PythonGenerator[Any, None, Any]
     Steps = Callable[[list[Any]], Running]
-
-
-class Managed(Context):
-    """What a function under `@contextlib.contextmanager` gives: the block of `with` runs at its `yield`."""
-
-    __slots__ = ("generator",)
-
-    def __init__(self, generator: Any) -> None:
-        if generator.__class__ is not Generator:
-            raise failure("E0304", "contextmanager needs a function with 'yield'")
-        self.generator = generator
-
-    def enter(self) -> Any:
-        for item in self.generator:
-            return item
-        raise failure("E0304", f"{self.generator.name} yields nothing, so 'with' has no block to run")
-
-    def leave(self) -> None:
-        for _ in self.generator:
-            raise failure("E0304", f"{self.generator.name} yields twice, and 'with' has one block")
-
-    def ends(self, error: AdiffError) -> bool:
-        try:
-            self.generator.steps.throw(error)
-        except StopIteration:
-            return True
-        raise failure("E0304", f"{self.generator.name} yields twice, and 'with' has one block")
-
-
-def context_of(function: Any) -> Derived:
-    callable_of(function, "contextmanager", "write it over a def: @contextlib.contextmanager")
-    return Derived(function.name, lambda args, keywords: Managed(invoke(function, args, keywords)))
 
 
 def body_of(compiler: Compiler, code: c.FunctionCode) -> Callable[[list[Any]], Generator]:
@@ -163,39 +129,33 @@ def while_(compiler: Compiler, node: c.While) -> Steps:
 
 
 def with_(compiler: Compiler, node: c.With) -> Steps:
-    items = [
-        (compiler.expression(context), None if target is None else compiler.target(target), site)
-        for context, target, site in node.items
-    ]
-    body = steps(compiler, node.body)
+    context, put, nodes = managed(compiler, node)
+    body = steps(compiler, nodes)
 
     def run(f: list[Any]) -> Running:
-        entered: list[Context] = []
-        try:
-            enter(f, items, entered)
+        with context(f) as bound:
+            put(f, bound)
             return (yield from body(f))
-        except AdiffError as error:
-            if not ends(error, entered):
-                raise
-        finally:
-            while entered:
-                entered.pop().leave()
 
     return run
 
 
 def try_(compiler: Compiler, node: c.Try) -> Steps:
     body, orelse, final = (steps(compiler, block) for block in (node.body, node.orelse, node.final))
-    choose = handler_of(compiler, node, lambda block: steps(compiler, block))
+    choose = handler_of(compiler, node)
+    divides = not holds_yield(node.body) and any(handles_division(kinds) for kinds, *_ in node.handlers)
 
     def attempt(f: list[Any]) -> Running:
+        STATE.dividing += divides
         try:
             signal = yield from body(f)
         except AdiffError as error:
+            STATE.dividing -= divides
             handler = choose(f, error)
             if handler is None:
                 raise
         else:
+            STATE.dividing -= divides
             return signal if signal is not None else (yield from orelse(f))
         return (yield from handler(f))
 
@@ -214,6 +174,53 @@ def try_(compiler: Compiler, node: c.Try) -> Steps:
         return signal if ended is None else ended
 
     return run
+
+
+def whole_try(compiler: Compiler, node: c.Try) -> Callable[[list[Any]], Any]:
+    """A `try` without a `yield`: what yields nothing ends at once."""
+    attempt = try_(compiler, node)
+
+    def run(f: list[Any]) -> Any:
+        try:
+            next(attempt(f))
+        except StopIteration as end:
+            return end.value
+
+    return run
+
+
+def handler_of(compiler: Compiler, node: c.Try) -> Callable[[list[Any], AdiffError], Steps | None]:
+    """A function that gives the handler of an error; None where there is none."""
+    handlers = [
+        (
+            None if kinds is None else compiler.expression(kinds),
+            [compiler.target(target) for target in targets],
+            steps(compiler, block),
+            site,
+        )
+        for kinds, targets, block, site in node.handlers
+    ]
+
+    def choose(f: list[Any], error: AdiffError) -> Steps | None:
+        if not handled(error):
+            return None
+        for kinds, puts, block, site in handlers:
+            wanted = None if kinds is None else kinds(f)
+            STATE.site = site
+            exception = caught(error, wanted)
+            if exception is not None:
+                for put in puts:
+                    put(f, exception)
+                return block
+        return None
+
+    return choose
+
+
+def handles_division(kinds: c.Expr | None) -> bool:
+    """Whether the types of a handler name Python's error of a division by zero."""
+    items = kinds.items if kinds.__class__ is c.MakeTuple else [kinds]
+    return any(getattr(x, "name", None) in ("ZeroDivisionError", "ArithmeticError") for x in items)
 
 
 STATEMENTS: dict[type, Callable[[Compiler, Any], Steps]] = {

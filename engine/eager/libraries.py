@@ -11,6 +11,8 @@ from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
 from ..ops.random import drawn
+from ..program import core as c
+from ..program.loops import nodes
 from ..program.lower import library_core
 from .classes import Class, Instance, Method, Property, Unbound
 from .structure import flatten, rebuild
@@ -21,12 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from ..program import core as c
     from .compile import Compiler
 
     Run = Callable[[list[Any]], Any]
 
 MOST_MASKS = 256
+GRADIENTS = ("gradients", "hessians")
 # Files whose variables a program changes: what it saves, and the state of the global generator.
 OF_ONE_RUN = ("internal.saving", "random", "train")
 
@@ -176,6 +178,12 @@ def unique_name(name: str) -> str:
     name = snake_case(name).lstrip("_")
     number = STATE.names[name] = STATE.names.get(name, -1) + 1
     return f"{name}_{number}" if number else name
+
+
+def takes_gradients(x: Any) -> bool:
+    """Whether a function of the program names `tf.gradients`."""
+    named = (c.LibraryName,)
+    return x.__class__ is Function and any(isinstance(n, named) and n.name in GRADIENTS for n in nodes(x.code))
 
 
 def of_library(x: Any) -> bool:
@@ -358,6 +366,6 @@ FUNCTIONS: dict[str, Any] = {
         arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, is_ragged, ragged, leaves, distinct,
         parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
         fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, progress, clock,
-        perf_counter, date_text, drawn,
+        perf_counter, date_text, drawn, takes_gradients,
     )
 }  # fmt: skip

@@ -21,7 +21,6 @@ from ..program.core import UNSET
 from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
 from .classes import Entered, Instance
 from .element_writes import OWN
-from .exceptions import handled
 from .operators import binary
 from .targets import GONE, put_element, replaced_by
 from .values import Context
@@ -282,48 +281,34 @@ def return_(compiler: Compiler, node: c.Return) -> Run:
 
 
 def with_(compiler: Compiler, node: c.With) -> Run:
-    items = [
-        (compiler.expression(context), None if target is None else compiler.target(target), site)
-        for context, target, site in node.items
-    ]
-    body = compiler.block(node.body)
+    context, put, nodes = managed(compiler, node)
+    body = compiler.block(nodes)
 
     def run(f: list[Any]) -> Any:
-        entered: list[Context] = []
-        try:
-            enter(f, items, entered)
+        with context(f) as bound:
+            put(f, bound)
             return body(f)
-        except AdiffError as error:
-            if not ends(error, entered):
-                raise
-        finally:
-            while entered:
-                entered.pop().leave()
+        return None
 
     return run
 
 
-def enter(f: list[Any], items: list[Any], entered: list[Context]) -> None:
-    """Enter contexts one after the other, each of which is noted in `entered`."""
-    for context, put, site in items:
-        value = context(f)
+def managed(compiler: Compiler, node: c.With) -> tuple[Run, Any, list[c.Stmt]]:
+    """What gives the first context of a `with`, what takes the value that it binds, and the block, with the others in it."""
+    (expression, target, site), *others = node.items
+    given = compiler.expression(expression)
+
+    def context(f: list[Any]) -> Context:
+        value = given(f)
         STATE.site = site
         if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
             value = Entered(value)
         if not isinstance(value, Context):
             raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
-        bound = value.enter()
-        entered.append(value)
-        if put is not None:
-            put(f, bound)
+        return value
 
-
-def ends(error: AdiffError, entered: list[Context]) -> bool:
-    """Leave contexts from the last to the first, until an error ends in one of them."""
-    while entered and handled(error):
-        if entered.pop().ends(error):
-            return True
-    return False
+    put = (lambda f, bound: None) if target is None else compiler.target(target)
+    return context, put, [c.With(others, node.body, node.site)] if others else node.body
 
 
 def assert_(compiler: Compiler, node: c.Assert) -> Run:

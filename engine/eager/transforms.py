@@ -10,9 +10,8 @@ from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from .custom_rules import custom_gradient
-from .graphs import takes_gradients, under_tape
 from .structure import flatten, rebuild
-from .values import Derived, Function, callable_of, invoke
+from .values import Derived, callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -257,30 +256,8 @@ def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     return found[0] if single else found
 
 
-def partial(f: Any, *args: Any, **keywords: Any) -> Derived:
-    """`functools.partial`: f with its first arguments given."""
-    callable_of(f, "partial")
-    return Derived("partial", lambda rest, named: invoke(f, [*args, *rest], {**keywords, **named}))
-
-
-def tree_map(f: Any, tree: Any, *rest: Any) -> Any:
-    """`f` of every leaf, and of the leaves in the same places of other structures."""
-    columns = [flatten(tree), *(flatten(other) for other in rest)]
-    if len({len(column) for column in columns}) > 1:
-        raise failure("E0508", "tree_map needs structures of one form")
-    return rebuild(tree, [invoke(f, list(leaves), {}) for leaves in zip(*columns)])
-
-
-def function(f: Any = None, **options: Any) -> Any:
-    """`@tf.function` and `jit`: the program is compiled by its own means, so the function itself."""
-    if f is None:
-        return Derived("function", lambda args, keywords: function(*args))
-    return under_tape(f) if f.__class__ is Function and takes_gradients(f.code) else callable_of(f, "function")
-
-
 TRANSFORMS: dict[str, Any] = {
     "grad": grad, "value_and_grad": value_and_grad, "jacobian": jacobian_in("auto"), "jacfwd": jacobian_in("forward"),
     "jacrev": jacobian_in("reverse"), "hessian": hessian, "jvp": jvp, "vjp": vjp, "hvp": hvp,
-    "partial": partial, "tree_map": tree_map,
-    "custom_gradient": custom_gradient, "function": function,
+    "custom_gradient": custom_gradient,
 }  # fmt: skip

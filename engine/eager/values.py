@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..core.state import Site
     from ..program.core import FunctionCode
 
+# Families of errors that a program may handle: what goes wrong in its own computations, and no limit or fault of adiff's.
+HANDLED = ("type", "evaluation", "derivative")
 ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
 
 
@@ -164,6 +166,18 @@ class Generator:
         return self
 
     def __next__(self) -> Any:
+        return self.resume(next)
+
+    def method_throw(self, exception: Any) -> Any:
+        """Raise an exception at the `yield` where it stands; the next item."""
+        from .exceptions import raise_value
+
+        try:
+            return self.resume(lambda steps: steps.throw(raise_value(exception)))
+        except StopIteration:
+            raise failure("E0413", f"{self.name} has no more items") from None
+
+    def resume(self, step: Callable[[Any], Any]) -> Any:
         if STATE.depth >= limits.MAX_CALL_DEPTH:
             raise calls_itself(self.name)
         site = STATE.site
@@ -171,7 +185,7 @@ class Generator:
             STATE.outside = site
         STATE.depth += 1
         try:
-            return next(self.steps)
+            return step(self.steps)
         except AdiffError as error:
             if self.library:
                 point_outside(error, site)
@@ -191,6 +205,21 @@ class Context:
 
     def leave(self) -> None:
         return None
+
+    def __enter__(self) -> Any:
+        return self.enter()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        if isinstance(error, AdiffError) and error.kind in HANDLED:
+            return self.ends(error)
+        self.leave()
+        return False
+
+    def method___enter__(self) -> Any:
+        return self.enter()
+
+    def method___exit__(self, *error: Any) -> None:
+        self.leave()
 
     def ends(self, error: AdiffError) -> bool:
         """Leave because of an error of the block; whether it ends here."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import islice
 
-from ..core.dtypes import INT64
+import numpy as np
+
+from ..core.dtypes import INT64, NUMPY, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.limits import allocate
@@ -13,7 +15,8 @@ from ..core.operands import as_operand, describe, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor
-from ..ops.random import generator
+from ..ops.creation import checked_shape
+from ..ops.random import generator, seed_draws, unseeded
 from ..ops.support import axis_of as axis_from_front
 from ..ops.support import integers, ndarray
 from .kind import call, of_dtype, whole
@@ -120,20 +123,48 @@ def combined(change: Any, elements: list[Any]) -> Any:
 
 
 class Draws:
-    """What draws from a seed: `draw(n)` is a number below n, `draw(n, True)` an order of n things."""
+    """What draws from a seed as NumPy does: `draw(kind, size, ...)` gives numbers by a method of NumPy's generators."""
 
     __slots__ = ("source",)
     description = "a random generator"
 
-    def __init__(self, name: Any, seed: Any) -> None:
-        self.source = generator(name, static(seed))
+    def __init__(self, source: Any) -> None:
+        self.source = source
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
-        return self.source.permutation(args[0]).tolist() if len(args) > 1 else int(self.source.integers(args[0]))
+        kind, size, *given = args
+        shape = None if size is None else checked_shape(static(size))
+        arrays = [np.array(x) if x.__class__ is list else x for x in map(static, given)]
+        try:
+            if kind == "permutation":
+                found = self.source.permutation(*arrays)
+            elif kind == "choice":
+                found = self.source.choice(arrays[0], shape, *arrays[1:])
+            else:  # RandomState calls its integers otherwise
+                found = (getattr(self.source, kind, None) or self.source.randint)(*arrays, shape)
+        except ValueError as fault:
+            raise failure("E0401", f"{kind}: {fault}") from None
+        if not getattr(found, "shape", ()):
+            return found if found.__class__ is float else int(found)
+        return Tensor(found, WEAK_FLOAT if found.dtype.kind == "f" else NUMPY[INT64])
+
+
+def draws(name: Any, *seed: Any) -> Draws:
+    """A generator from a seed; without one that of NumPy's functions, which follows from the program's."""
+    if not seed:
+        unseeded(name)
+        return Draws(STATE.draws[1])  # type: ignore[index]
+    if name != "np.random.RandomState":
+        return Draws(generator(name, static(seed[0])))
+    try:
+        return Draws(np.random.RandomState(static(seed[0])))
+    except (ValueError, TypeError):
+        raise failure("E0401", "np.random: a seed is a whole number from 0 to 2**32 - 1, or a list of such") from None
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "internal.draws": lambda name, seed: Draws(name, seed),
+    "internal.draws": draws,
+    "internal.seed_draws": lambda seed: seed_draws(static(seed)),
     **{
         f"internal.{function.__name__}": function
         for function in (

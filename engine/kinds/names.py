@@ -30,7 +30,6 @@ FILES: dict[str, str] = {
     "debugging": "",
     "io": "strings",
     "is_tensor": "specs",
-    "numpy_random": "numpy_random",
     "queue": "",
     "ragged": "ragged_functions",
     "sets": "",
@@ -38,7 +37,7 @@ FILES: dict[str, str] = {
     "strings": "strings",
 }
 # Of these the ones that mean nothing without `tf.`: inputs of programs have such names.
-PREFIXED = frozenset({"data", "debugging", "io", "numpy_random", "queue"})
+PREFIXED = frozenset({"data", "debugging", "io", "queue"})
 
 
 def function(name: str) -> Callable[..., Any] | None:

@@ -43,7 +43,7 @@ ROOTS = frozenset(
 )
 
 
-# Modules of Python's: the files of `engine/library/python/`, and what of functools the interpreter has.
+# Modules of Python's: the files of `engine/library/python/`.
 PYTHON = frozenset(
     (
         "abc",

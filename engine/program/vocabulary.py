@@ -38,9 +38,7 @@ INTRINSICS = frozenset(
     len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow divmod isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    tree_map partial finfo as_dtype set_printoptions printoptions
-    GradientTape ForwardAccumulator Variable function no_op device name_scope
-    assert_equal assert_allclose tf.Variable math.floor math.ceil math.trunc
+    finfo as_dtype set_printoptions GradientTape Variable no_op device name_scope tf.Variable math.floor math.ceil math.trunc
     hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )
@@ -53,6 +51,10 @@ WRITTEN = {
             "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
         ),
         ("builtins", "set frozenset hash issubclass"),
+        ("nest", "tree_map"),
+        ("numpy", "printoptions assert_equal assert_allclose"),
+        ("python/functools", "partial"),
+        ("tape", "ForwardAccumulator function gradients hessians"),
         ("optimize", "minimize lbfgs_minimize value_and_gradient pack unpack"),
     )
     for name in names.split()
@@ -250,8 +252,7 @@ def member(parts: list[str]) -> Meaning | None:
         return Meaning("intrinsic", parts[0])
     if parts[0] in library.PYTHON:
         found = library.find(["python", *parts], anywhere=True)
-        if found is not None or parts[0] != "functools":
-            return None if found is None else Meaning("library", found)
+        return None if found is None else Meaning("library", found)
     if parts[0] in NOT_SERVED:
         return None
     if parts[0] == "internal":
@@ -267,10 +268,10 @@ def member(parts: list[str]) -> Meaning | None:
             return Meaning("library", drawn)
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
-        name = f"numpy_random.{path[-1]}"
-        return Meaning("intrinsic", name) if root == "numpy" and kinds.function(name) is not None else None
+        drawn = library.find(["numpy_random", path[-1]], anywhere=True) if root == "numpy" else None
+        return None if drawn is None else Meaning("library", drawn)
     if path in (["random", "set_seed"], ["set_random_seed"]) and root == "tensorflow":
-        return Meaning("intrinsic", "numpy_random.seed")
+        return Meaning("library", ("numpy_random", "seed"))
     short = {"tensorflow": "tf", "numpy": "np", "jax.numpy": "jnp"}.get(root, root)
     for full in (".".join([short, *path]), ".".join(path)):
         row = NAMES.get(full)
@@ -299,7 +300,7 @@ def member(parts: list[str]) -> Meaning | None:
     ):  # an integer, and a float in the others' vocabularies
         return Meaning("intrinsic", ".".join(["math", *path]))
     if path[-2:] == ["tree", "map"]:
-        return Meaning("intrinsic", "tree_map")
+        return Meaning("library", (WRITTEN["tree_map"], "tree_map"))
     if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
         return Meaning("library", (WRITTEN["cond"], "cond"))  # the condition number is linalg.cond
     if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
