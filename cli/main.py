@@ -133,7 +133,8 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
 
 def tell(result: Result, request: Request, environment: Environment, output: Output, style: Style) -> None:
     """Write an answer on `output`, and what is to be said beside it on standard error."""
-    if style.format not in ("json", "ndjson") or result.written:  # whose object holds the notices; rows have no place
+    # An object holds its notices; rows of their own have no place for them.
+    if style.format != "json" and (style.format != "ndjson" or result.written):
         report_notices(result, request, environment)
     start = time.perf_counter()
     text = ""

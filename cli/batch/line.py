@@ -75,7 +75,7 @@ class Answering:
 
     def reply(self, number: int, raw: bytes) -> Reply | None:
         """What the line comes to, None for a blank one or a comment. Whatever the line holds, the batch goes on."""
-        record = Record(number)
+        record = self.record(number, raw)
         beside = Beside(self.environment)
         try:
             if not self.evaluate(record, raw, beside):
@@ -94,6 +94,14 @@ class Answering:
             return reply
         return Reply(record.ok, text, beside.said)
 
+    def record(self, number: int, raw: bytes) -> Record:
+        """The record of a line, without an answer yet; in a file it says of which text it is."""
+        if self.style.format != "ndjson" or self.batch.text("output", "-") == "-":
+            return Record(number)
+        from zlib import crc32
+
+        return Record(number, f"{crc32(raw.strip()):08x}")
+
     def failed(self, record: Record, error: AdiffError) -> Reply:
         """The record of a line that has no answer."""
         record.result, record.error = None, error
@@ -101,7 +109,7 @@ class Answering:
 
     def lost(self, number: int, raw: bytes, error: AdiffError) -> Reply | None:
         """The record of a line whose process is gone, None for one that asks for nothing."""
-        record = Record(number)
+        record = self.record(number, raw)
         try:
             if self.request(record, raw) is None:
                 return None

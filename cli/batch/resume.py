@@ -42,6 +42,9 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
             message = f"the record of line {found['line']} is not of {batch}"
             hint = "--resume needs the file of lines of the interrupted run; -o FILE begins anew"
             raise errors.unusable(f"{path}:{number}", message, hint)
+        if found.get("crc32", asked.crc32) != asked.crc32:
+            message = f"line {asked.line} of {batch} has been edited since this record was written"
+            raise errors.unusable(f"{path}:{number}", message, "-o FILE begins anew")
         answered += did(found)
         failed += not did(found)
         line, size = asked.line, end
@@ -87,7 +90,7 @@ def records_asked_for(batch: str, answering: Answering) -> Iterator[Record]:
     """The records that the lines of a batch ask for, with line and command and without an answer."""
     open_file(batch).close()  # a pipe is refused, which cannot be read again
     for number, raw in lines(batch, answering.environment):
-        record = Record(number)
+        record = answering.record(number, raw)
         try:
             if answering.request(record, raw) is None:
                 continue

@@ -8,7 +8,6 @@ from _thread import start_new_thread
 
 from .. import errors
 from ..deadline import GRACE, ignore
-from ..formats.records import Record
 from ..interrupts import ABANDON
 from ..memory import guard
 from .messages import Messages, packed, send
@@ -50,7 +49,7 @@ def answered(answering: Answering, number: int, raw: bytes) -> bytes:
     try:
         return message(answering.reply(number, raw))
     except MemoryError as error:  # for the answer itself
-        return message(answering.failed(Record(number), errors.from_exception(error)))
+        return message(answering.failed(answering.record(number, raw), errors.from_exception(error)))
 
 
 def message(reply: Reply | None) -> bytes:

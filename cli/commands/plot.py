@@ -25,21 +25,17 @@ if TYPE_CHECKING:
 POINTS, SIDE = 241, 60  # of a range that does not say: of one input, and in a file along each side of two
 COLUMNS, LINES = 60, 21  # in a terminal
 LONGEST = 60  # characters of a title
+NOWHERE = "'adiff value' at a point of it says where the first nan or infinity arises"
 
 
 def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
     """The picture, in a terminal or a file; or the numbers that it is drawn from, in the other formats."""
     from ... import program
-    from ..formats import pictures
+    from ..formats import PICTURES
     from ..tables.run import axes
 
-    path = output.path or ""
-    extension = os.path.splitext(path.lower())[1]
-    as_file, as_text = extension in pictures.FILES, style.format in ("table", "plain")
-    if path and not as_file and "format" not in request.options:
-        raise errors.unwritable(
-            path, f"its name does not end in {', '.join(pictures.FILES)}: --format says what else it is"
-        )
+    extension = os.path.splitext((output.path or "").lower())[1]
+    as_file, as_text = extension in PICTURES, style.format in ("table", "plain")
     texts = request.texts("over")
     if not 1 <= len(texts) <= 2:
         raise errors.usage("plot needs one or two ranges", "for example: --over x=-3:3, or also --over y=-2:2")
@@ -58,6 +54,8 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         result, drawn = curves(parsed, ranges, at, 1 if order is None else order, given, title)
     else:
         result, drawn = field(parsed, ranges, at, given, title)
+    if (as_file or as_text) and not drawn.is_anywhere():
+        raise AdiffError("E0507", "nothing to draw: the value is no finite number anywhere in the range", None, NOWHERE)
     if as_file:
         output.write_bytes(drawn.file(extension))
         return Result({})
@@ -119,10 +117,11 @@ def curves(
 def field(
     parsed: Program, ranges: dict[str, Any], at: dict[str, Any], given: dict[str, Any], title: str
 ) -> tuple[Result, Any]:
-    """Value and gradient over two inputs."""
+    """Value and gradient over two inputs, with the marks along each line of the grid."""
     import numpy as np
 
     from ..formats.pictures import Field
+    from ..singular import marks
 
     names = list(ranges)
     xs, ys = (np.asarray(x, "float64") for x in ranges.values())
@@ -135,9 +134,29 @@ def field(
         raise AdiffError("E0507", "plot needs a scalar result, and this one is a tensor", None, "sum(...) makes it one")
     shape = len(ys), len(xs)
     slopes = [np.zeros(shape) if g is None else g.reshape(shape) for g in ((outcome.gradients or {})[n] for n in names)]
-    drawn = Field(names, title, xs, ys, outcome.value.reshape(shape), *slopes)
+    values = outcome.value.reshape(shape).astype("float64")
+
+    def places(which: int, line: int) -> list[tuple[str, float]]:
+        """The marks along a line of the grid, on which the other input stays as it is."""
+        name, other, fixed = names[which], names[1 - which], float((ys, xs)[which][line])
+
+        def point(x: float) -> tuple[float, float]:
+            try:
+                found = parsed.evaluate("grad", {**at, name: x, other: fixed}, [name], write=None, **given)
+            except AdiffError:
+                return nan, nan
+            return float(found.value), float((found.gradients or {})[name] or 0.0)
+
+        along = (line, slice(None)) if which == 0 else (slice(None), line)
+        points = list(zip(values[along].tolist(), slopes[which][along].tolist()))
+        return marks(point, (xs, ys)[which].tolist(), points, ())
+
+    marked = [(kind, x, float(y)) for line, y in enumerate(ys) for kind, x in places(0, line)]
+    marked += [(kind, float(x), y) for line, x in enumerate(xs) for kind, y in places(1, line)]
+    drawn = Field(names, title, xs, ys, values, slopes[0], slopes[1], marked)
     columns = [*grid.values(), outcome.value, *(g.ravel() for g in slopes)]
-    result = Result({"points": [list(row) for row in zip(*(x.tolist() for x in columns))], "marks": []})
+    result = Result({"points": [list(row) for row in zip(*(x.tolist() for x in columns))]})
+    result.document["marks"] = [{"kind": kind, names[0]: x, names[1]: y} for kind, x, y in marked]
     result.header = (*names, "value", *(f"d_{n}" for n in names))
     result.rows = [tuple(row) for row in result.document["points"]]
     return result, drawn

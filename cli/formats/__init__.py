@@ -24,9 +24,9 @@ FORMS = {
 }  # fmt: skip
 FORMULAS = {".tex": "latex", ".py": "python", ".c": "c"}  # of `derive`
 BINARY = ("npy", "npz", "parquet", "arrow")
-OTHERS = (
-    ".xlsx", ".h5", ".hdf5", ".mat", ".pkl", ".gz", ".zst", ".zip", ".png", ".jpg", ".svg", ".pdf",
-)  # fmt: skip
+PICTURES = (".png", ".svg", ".pdf")  # of `plot`
+TEXTS = (".txt", ".out", ".log", ".md", ".dot", ".gv", ".mmd", ".py", ".1")
+LONGEST = 6  # of an ending that is meant to say something: those of mktemp are longer
 
 
 class Style:
@@ -57,16 +57,19 @@ def style_of(request: Request, environment: Environment) -> Style:
 def of_name(request: Request) -> str:
     """The format that the name of the output asks for, if it does; a table of rows sees to its own. Raises AdiffError E0713 for
     one that the command does not write."""
-    if "output" not in request.options or "rows" in request.options or "over" in request.options:
-        return ""
-    path, command = request.text("output"), COMMANDS[request.command]
-    ending = splitext(path)[1].lower()
-    if ending == ".svg" and request.options.get("graph") == "svg":
-        return ""
-    form = FORMS.get(ending, "") or (FORMULAS.get(ending, "") if command.name == "derive" else "")
+    command = COMMANDS[request.command]
     evaluates = command.compute is not None
-    if (evaluates and ending in OTHERS) or (not evaluates and form in BINARY):
-        known = ", ".join(end for end, kind in FORMS.items() if evaluates or kind not in BINARY)
+    if "output" not in request.options or (evaluates and {"rows", "over"} & request.options.keys()):
+        return ""
+    path = request.text("output")
+    ending = splitext(path)[1].lower()
+    form = FORMS.get(ending, "") or (FORMULAS.get(ending, "") if command.name == "derive" else "")
+    draws = command.name == "plot" or request.options.get("graph") == "svg"
+    is_text = ending in TEXTS or not 1 < len(ending) <= LONGEST or (draws and ending in PICTURES)
+    if not (form or is_text) or (not evaluates and form in BINARY):
+        known = ", ".join(
+            [end for end, kind in FORMS.items() if evaluates or kind not in BINARY] + list(PICTURES) * draws
+        )
         raise errors.unwritable(
             path, f"'adiff {command.name}' writes no {ending} file, but {known}; --format says what else it is"
         )

@@ -10,14 +10,15 @@ from .. import errors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any
 
     from . import Style
 
-FILES = (".png", ".svg", ".pdf")
 COLOURS = "blue", "red", "green", "magenta", "cyan", "yellow"
 SHADES = " .:-=+*#%@"
+SIGNS = {"kink": "o", "jump": "x", "pole": "!"}  # of what is marked on shades
+DOTS = {"kink": "wo", "jump": "rs", "pole": "r^"}  # in files
 ARROWS = {False: "→↗↑↖←↙↓↘", True: ">/^\\</v\\"}
 
 
@@ -38,15 +39,16 @@ class Curves:
 
     def range(self) -> tuple[float, float]:
         """What is shown: all, or beside a pole the middle of the values."""
-        poles = any(kind == "pole" for kind, *_ in self.marks)
+        poles = has_pole(self.marks)
         low = high = 0.0
         for row in self.rows[:1] if poles else self.rows:
-            values = sorted(y for y in row if isfinite(y))
-            cut = len(values) // 12 if poles else 0
-            kept = values[cut : len(values) - cut] or [0.0]
-            low, high = min(low, kept[0]), max(high, kept[-1])
+            least, most = shown(row, poles)
+            low, high = min(low, least), max(high, most)
         room = 0.05 * (high - low) or 1.0
         return low - room, high + room
+
+    def is_anywhere(self) -> bool:
+        return any(map(isfinite, self.rows[0]))
 
     def parts(self, row: Sequence[float], which: int) -> list[list[tuple[float, float]]]:
         """A curve as pieces that go on without a break; of a derivative a kink is one too."""
@@ -107,6 +109,17 @@ class Curves:
         return [f"{kind} at {self.name} = {x:.12g}" for kind, x, _ in self.marks]
 
 
+def has_pole(marks: Sequence[tuple[str, float, float]]) -> bool:
+    return any(kind == "pole" for kind, *_ in marks)
+
+
+def shown(values: Iterable[float], poles: bool) -> tuple[float, float]:
+    """The least and the greatest value that a picture shows: of all, or beside `poles` of those in the middle."""
+    kept = sorted(filter(isfinite, values)) or [0.0]
+    cut = len(kept) // 12 if poles else 0
+    return kept[cut], kept[-1 - cut]
+
+
 def needed(name: str) -> Any:
     """A library of the extra. Raises AdiffError where it is not installed."""
     from importlib import import_module
@@ -133,45 +146,76 @@ def saved(figure: Any, extension: str) -> bytes:
 
 
 class Field:
-    """A function of two inputs on a grid, its values by (y, x), and its gradient."""
+    """A function of two inputs on a grid, its values by (y, x), its gradient, and what is marked: kinds and places."""
 
-    def __init__(self, names: Sequence[str], title: str, xs: Any, ys: Any, values: Any, dx: Any, dy: Any) -> None:
+    def __init__(
+        self, names: Sequence[str], title: str, xs: Any, ys: Any, values: Any, dx: Any, dy: Any,
+        marks: Sequence[tuple[str, float, float]],
+    ) -> None:  # fmt: skip
         self.names, self.title, self.xs, self.ys = names, title, xs, ys
-        self.values, self.dx, self.dy = values, dx, dy
+        self.values, self.dx, self.dy, self.marks = values, dx, dy, marks
+        self.low, self.high = shown(values.ravel().tolist(), has_pole(marks))
+        self.kinds = [kind for kind in SIGNS if any(kind == mark[0] for mark in marks)]
+
+    def is_anywhere(self) -> bool:
+        return any(map(isfinite, self.values.flat))
 
     def text(self, style: Style) -> str:
-        """The values as shades from the least to the greatest, with arrows along the gradient."""
+        """The values as shades from the least to the greatest, with arrows along the gradient, and signs for marks."""
         import numpy as np
 
-        low, high = float(np.nanmin(self.values)), float(np.nanmax(self.values))
+        signs = {
+            (int(abs(self.ys - y).argmin()), int(abs(self.xs - x).argmin())): SIGNS[kind] for kind, x, y in self.marks
+        }
         lines = [self.title]
         for row in range(len(self.ys) - 1, -1, -1):
             cells = ""
             for column, value in enumerate(self.values[row]):
                 dx, dy = self.dx[row, column], self.dy[row, column]
-                if not isfinite(value):
+                if (row, column) in signs:
+                    cells += signs[row, column]
+                elif not isfinite(value):
                     cells += "?"
                 elif row % 3 == 1 and column % 6 == 3 and hypot(dx, dy) > 0:
                     cells += ARROWS[style.ascii][round(float(np.arctan2(dy, dx)) / (np.pi / 4)) % 8]
                 else:
-                    cells += SHADES[min(int((value - low) / ((high - low) or 1.0) * len(SHADES)), len(SHADES) - 1)]
+                    part = (min(max(value, self.low), self.high) - self.low) / ((self.high - self.low) or 1.0)
+                    cells += SHADES[min(int(part * len(SHADES)), len(SHADES) - 1)]
             lines.append(f"{self.ys[row]:>10.4g} |{cells}".rstrip())
         x, y = self.names
         lines.append(f"{y:>10} +{'-' * len(self.xs)} {x}")
         first, last = f"{self.xs[0]:.4g}", f"{self.xs[-1]:.4g}"
         lines.append(" " * 12 + first + last.rjust(len(self.xs) - len(first)))
-        lines.append(f"from {low:.6g} ('{SHADES[0]}') to {high:.6g} ('{SHADES[-1]}'); arrows point along the gradient")
+        said = "".join(f"; {kind}s are {SIGNS[kind]}" for kind in self.kinds)
+        ends = f"from {self.low:.6g} ('{SHADES[0]}') to {self.high:.6g} ('{SHADES[-1]}')"
+        lines.append(f"{ends}; arrows point along the gradient{said}")
         return "\n".join(lines)
 
     def file(self, extension: str) -> bytes:
-        """Contours and the gradient field."""
+        """Contours and the gradient field, with a dot for each mark."""
+        import numpy as np
+
         figure, axes = drawn(self.title)
-        filled = axes.contourf(self.xs, self.ys, self.values, levels=20, cmap="viridis")
-        axes.contour(self.xs, self.ys, self.values, levels=20, colors="white", linewidths=0.4)
+        levels = np.linspace(self.low, self.high if self.high > self.low else self.low + 1.0, 21)
+        extend = "both" if has_pole(self.marks) else "neither"
+        filled = axes.contourf(self.xs, self.ys, self.values, levels=levels, cmap="viridis", extend=extend)
+        axes.contour(self.xs, self.ys, self.values, levels=levels, colors="white", linewidths=0.4)
         figure.colorbar(filled)
         part = slice(None, None, max(len(self.xs) // 16, 1)), slice(None, None, max(len(self.ys) // 16, 1))
         at = self.xs[part[0]], self.ys[part[1]]
-        axes.quiver(*at, self.dx[part[1], part[0]], self.dy[part[1], part[0]], color="black", width=0.003)
+        dx, dy = self.dx[part[1], part[0]], self.dy[part[1], part[0]]
+        size = np.hypot(dx, dy)
+        room = shown(size.ravel().tolist(), has_pole(self.marks))[1]
+        shrunk = np.minimum(
+            1.0, room / np.maximum(size, 1e-300)
+        )  # or the arrows at a pole would be the only ones to be seen
+        if room:
+            axes.quiver(*at, dx * shrunk, dy * shrunk, color="black", width=0.003)
+        for kind in self.kinds:
+            places = [mark[1:] for mark in self.marks if mark[0] == kind]
+            axes.plot(*zip(*places), DOTS[kind], markersize=4, markeredgecolor="black", markeredgewidth=0.5, label=kind)
+        if self.kinds:
+            axes.legend()
         axes.set_xlabel(self.names[0])
         axes.set_ylabel(self.names[1])
         return saved(figure, extension)

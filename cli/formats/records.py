@@ -26,10 +26,11 @@ NO_ID: object = object()
 class Record:
     """The answer to one line: a result or an error."""
 
-    __slots__ = ("command", "error", "id", "line", "result", "timeout")
+    __slots__ = ("command", "crc32", "error", "id", "line", "result", "timeout")
 
-    def __init__(self, line: int) -> None:
+    def __init__(self, line: int, crc32: str = "") -> None:
         self.line = line
+        self.crc32 = crc32  # of the line's text, by which `--resume` knows it again
         self.id: Any = NO_ID
         self.command: str | None = None
         self.result: Result | None = None
@@ -44,6 +45,8 @@ class Record:
     def document(self) -> dict[str, Any]:
         """The record for JSON."""
         content: dict[str, Any] = {"schema": SCHEMA, "line": self.line}
+        if self.crc32:
+            content["crc32"] = self.crc32
         if self.id is not NO_ID:
             content["id"] = self.id
         if self.command is not None:

@@ -70,8 +70,8 @@ def answer(request: Request, program: Program, environment: Environment, output:
         raise
     finally:
         progress.clear()
-    out.finish()
     result = table.result(perf_counter() - start)
+    out.finish(result.notices)
     if table.failed and not request.flag("quiet"):
         noun = "row" if table.count == 1 else "rows"
         environment.write_error(f"{table.failed} of {table.count} {noun} failed; the first: {table.first}\n")

@@ -13,6 +13,7 @@ from .read import FORMS, form_of, needed_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ..formats import Style
@@ -46,8 +47,8 @@ class Writer:
     def text(self, text: str) -> None:
         self.sink.write(text.encode("utf-8", "backslashreplace"))
 
-    def finish(self) -> None:
-        """Write what comes at the end."""
+    def finish(self, notices: Sequence[Any] = ()) -> None:
+        """Write what comes at the end: notices too where the format has a place for them."""
         if not isinstance(self.sink, Sink):
             self.sink.close()
 
@@ -95,9 +96,9 @@ class Objects(Writer):
         self.text((", " if self.begun else head) + ", ".join(rows) if rows or not self.begun else "")
         self.begun = self.begun or bool(rows)
 
-    def finish(self) -> None:
+    def finish(self, notices: Sequence[Any] = ()) -> None:
         if self.style.format == "json":
-            self.text("]}\n")
+            self.text(f'], "notices": {dumps(notices, self.style.ascii)}}}\n')
         super().finish()
 
 
@@ -141,7 +142,7 @@ class Drawn(Writer):
         ]
         self.rows += map(list, zip(*shown))
 
-    def finish(self) -> None:
+    def finish(self, notices: Sequence[Any] = ()) -> None:
         from ..formats.table import Drawing
 
         drawing = Drawing(self.style)
@@ -215,7 +216,7 @@ class Arrow(Writer):
         self.file.write_batch(pa.record_batch(arrays, schema=self.schema))
         self.count += len(arrays[0])
 
-    def finish(self) -> None:
+    def finish(self, notices: Sequence[Any] = ()) -> None:
         if self.file is not None:
             self.file.close()
 
@@ -262,7 +263,7 @@ class Arrays(Writer):
         text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count:>20}, {self.width}), }}"
         return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
 
-    def finish(self) -> None:
+    def finish(self, notices: Sequence[Any] = ()) -> None:
         import numpy as np
 
         if self.form == "npy":

@@ -4,6 +4,7 @@ import math
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +33,22 @@ def test_marks(document: Callable[..., dict[str, object]], expression: str, mark
     assert isinstance(found, list)
     assert [mark["kind"] for mark in found] == [kind for kind, _ in marks]
     assert [mark["x"] for mark in found] == pytest.approx([x for _, x in marks], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("expression", "kind", "distance"),
+    [
+        ("abs(x - y) + sin(x)", "kink", lambda x, y: x - y),
+        ("where(x*y > 0.3, x, -y)", "jump", lambda x, y: x * y - 0.3),
+        ("1/(x**2 + y**2 - 1)", "pole", lambda x, y: math.hypot(x, y) - 1),
+        ("exp(x)*sin(3*y)", "", None),
+    ],
+)  # fmt: skip
+def test_marks_of_two_inputs(document: Callable[..., Any], expression: str, kind: str, distance: Any) -> None:
+    found = document("plot", expression, "--over", "x=-2:2/20", "--over", "y=-2:2/20", "-q")["marks"]
+    assert {mark["kind"] for mark in found} == ({kind} if kind else set())
+    assert all(abs(distance(mark["x"], mark["y"])) < 1e-9 for mark in found)
+    assert not kind or len(found) >= 20
 
 
 def test_numbers(answer: Callable[..., str]) -> None:
@@ -63,7 +80,7 @@ def test_files(adiff: Run, folder: Path, extension: str) -> None:
     pytest.importorskip("matplotlib")
     starts = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}[extension]
     for name, over in (("one", ["--over", "x=-3:3"]), ("two", ["--over", "x=-2:2", "--over", "y=-1:1"])):
-        done = adiff("plot", "1/x + abs(x)" if name == "one" else "x*y", *over, "-o", name + extension)
+        done = adiff("plot", "1/x + abs(x)" if name == "one" else "1/x + abs(y)", *over, "-o", name + extension)
         assert (done.returncode, done.stdout) == (0, ""), done.stderr
         content = (folder / (name + extension)).read_bytes()
         assert content.startswith(starts)
@@ -82,7 +99,9 @@ def test_files(adiff: Run, folder: Path, extension: str) -> None:
         (["ones(3)*x", "--over", "x=0:1"], 1, "plot needs a scalar result"),
         (["[x,y]", "--over", "x=0:1", "--over", "y=0:1"], 1, "plot needs a scalar result"),
         (["5", "--over", "x=0:1"], 2, "it has no inputs"),
-        (["x", "--over", "x=0:1", "-o", "p.jpg"], 4, "does not end in .png, .svg, .pdf"),
+        (["log(-1-x**2)", "--over", "x=0:1"], 1, "nothing to draw"),
+        (["log(-1-x**2) + y", "--over", "x=0:1", "--over", "y=0:1", "-o", "p.jpg", "--format", "plain"], 1, "nothing to draw"),
+        (["x", "--over", "x=0:1", "-o", "p.jpg"], 4, "writes no .jpg file, but .json, .ndjson, .jsonl, .csv, .tsv, .png, .svg, .pdf"),
     ],
 )  # fmt: skip
 def test_refused(adiff: Run, folder: Path, arguments: list[str], status: int, told: str) -> None:

@@ -147,7 +147,10 @@ def test_over(answer: Callable[..., str], ranges: list[str], points: list[list[f
 @pytest.mark.parametrize("form", ["csv", "json", "ndjson"])
 def test_notices_of_every_form(adiff: Callable[..., Completed], form: str) -> None:
     line = "grad", "1/x", "--over", "x=-1:1:1", "--format", form
-    assert "notice[N0501]" in adiff(*line).stderr
+    done = adiff(*line)
+    if form == "json":
+        assert [notice["code"] for notice in json.loads(done.stdout)["notices"]] == ["N0501", "N0601"]
+    assert ("notice[N0501]" in done.stderr) == (form != "json")
     assert adiff(*line, "-q").stderr == ""
 
 
