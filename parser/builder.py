@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .syntax import Comprehension, Expression, Node, Parameter, Statement, WithItem
-    from .syntax import ExceptHandler as Handler
+    from .syntax import Comprehension, Expression, Node, Parameter
 
     # The values come from a table, so their types are known to the grammar only.
     Children = list[Any]
@@ -32,34 +31,52 @@ if TYPE_CHECKING:
 
 
 def node(kind: type[Node], *fields: Any) -> Build:
-    """Builds nodes of a kind. A field is the place of a child, `list` for an empty list, or None."""
+    """Builds nodes of a kind.
+
+    A field is the place of a child, or None if there is none; in quotes that of a name, whose text it takes; in a list that
+    of an only element; `list` for an empty list; or None.
+    """
 
     def build(children: Children, start: int, end: int) -> Any:
-        values = [children[x] if type(x) is int else x and x() for x in fields]
+        values: list[Any] = []
+        for field in fields:
+            if type(field) is int:
+                values.append(whole(children[field]) if field < len(children) else None)
+            elif type(field) is str:
+                values.append(children[int(field)].id)
+            elif type(field) is list:
+                values.append([children[field[0]]])
+            else:
+                values.append(field and field())
         return kind(*values, start, end)
 
     return build
 
 
-def take_first(children: Children, start: int, end: int) -> Any:
-    return children[0]
+def targeting(place: int, build: Build, one_place: bool = False) -> Build:
+    """Builds as `build` does where the child at a place may be assigned to."""
+
+    def checked(children: Children, start: int, end: int) -> Any:
+        check_target(whole(children[place]), one_place=one_place)
+        return build(children, start, end)
+
+    return checked
 
 
-def take_second(children: Children, start: int, end: int) -> Any:
-    return children[1]
+def take(place: int) -> Build:
+    """Hands on one child."""
+    return lambda children, start, end: children[place]
 
 
-def take_third(children: Children, start: int, end: int) -> Any:
-    return children[2]
+take_first, take_second, take_third = take(0), take(1), take(2)
 
 
 def nothing(children: Children, start: int, end: int) -> None:
     return None
 
 
-def token(children: Children, start: int, end: int) -> str:
-    text: str = children[0]
-    return text
+def empty(children: Children, start: int, end: int) -> list[Any]:
+    return []
 
 
 def two_tokens(children: Children, start: int, end: int) -> str:
@@ -96,8 +113,7 @@ def replacement(children: Children, start: int, end: int) -> Expression:
     return whole(children[0])
 
 
-def expression_statement(children: Children, start: int, end: int) -> syntax.ExprStmt:
-    return syntax.ExprStmt(whole(children[0]), start, end)
+expression_statement = node(syntax.ExprStmt, 0)
 
 
 def assign(children: Children, start: int, end: int) -> syntax.Assign:
@@ -107,14 +123,7 @@ def assign(children: Children, start: int, end: int) -> syntax.Assign:
     return syntax.Assign(targets, whole(value), start, end)
 
 
-def annotated(children: Children, start: int, end: int) -> syntax.AnnAssign:
-    check_target(children[0], one_place=True)
-    return syntax.AnnAssign(children[0], children[2], None, start, end)
-
-
-def annotated_value(children: Children, start: int, end: int) -> syntax.AnnAssign:
-    check_target(children[0], one_place=True)
-    return syntax.AnnAssign(children[0], children[2], whole(children[4]), start, end)
+annotated = targeting(0, node(syntax.AnnAssign, 0, 2, 4), one_place=True)
 
 
 def augmented_assign(children: Children, start: int, end: int) -> syntax.AugAssign:
@@ -126,25 +135,15 @@ def augmented_assign(children: Children, start: int, end: int) -> syntax.AugAssi
 pass_ = node(syntax.Pass)
 break_ = node(syntax.Break)
 continue_ = node(syntax.Continue)
-return_nothing = node(syntax.Return, None)
-
-
-def return_value(children: Children, start: int, end: int) -> syntax.Return:
-    return syntax.Return(whole(children[1]), start, end)
+return_ = node(syntax.Return, 1)
 
 
 def yield_(children: Children, start: int, end: int) -> syntax.Yield:
     return syntax.Yield(whole(children[-1]) if len(children) > 1 else None, len(children) > 2, start, end)
 
 
-def assert_(children: Children, start: int, end: int) -> syntax.Assert:
-    return syntax.Assert(children[1], children[3] if len(children) > 2 else None, start, end)
-
-
-def raise_(children: Children, start: int, end: int) -> syntax.Raise:
-    return syntax.Raise(
-        children[1] if len(children) > 1 else None, children[3] if len(children) > 2 else None, start, end
-    )
+assert_ = node(syntax.Assert, 1, 3)
+raise_ = node(syntax.Raise, 1, 3)
 
 
 def delete(children: Children, start: int, end: int) -> syntax.Delete:
@@ -166,22 +165,12 @@ def nonlocal_(children: Children, start: int, end: int) -> syntax.Nonlocal:
     return syntax.Nonlocal([name.id for name in children[1]], start, end)
 
 
-def dotted_first(children: Children, start: int, end: int) -> Name:
-    return Name(children[0].id, start, end)
-
-
-def dotted_following(children: Children, start: int, end: int) -> Name:
+def dotted(children: Children, start: int, end: int) -> Name:
     return Name(f"{children[0].id}.{children[2].id}", start, end)
 
 
-def alias(children: Children, start: int, end: int) -> syntax.Alias:
-    return syntax.Alias(children[0].id, None, start, end)
-
-
-def alias_as(children: Children, start: int, end: int) -> syntax.Alias:
-    return syntax.Alias(children[0].id, children[2].id, start, end)
-
-
+alias = node(syntax.Alias, "0", None)
+alias_as = node(syntax.Alias, "0", "2")
 import_ = node(syntax.Import, 1)
 
 
@@ -189,79 +178,43 @@ def import_all(children: Children, start: int, end: int) -> syntax.ImportFrom:
     return syntax.ImportFrom(children[1].id, [syntax.Alias("*", None, end - 1, end)], start, end)
 
 
-def import_from(children: Children, start: int, end: int) -> syntax.ImportFrom:
-    return syntax.ImportFrom(children[1].id, children[3], start, end)
-
-
-def import_from_bracketed(children: Children, start: int, end: int) -> syntax.ImportFrom:
-    return syntax.ImportFrom(children[1].id, children[4], start, end)
+import_from = node(syntax.ImportFrom, "1", 3)
+import_from_bracketed = node(syntax.ImportFrom, "1", 4)
 
 
 # -------------------------------------------------------------------------------------------------- compound statements
 
 
-def if_(children: Children, start: int, end: int) -> syntax.If:
-    return syntax.If(children[1], children[3], _optional(children, 4), start, end)
+if_ = node(syntax.If, 1, 3, 4)
 
 
 def elif_(children: Children, start: int, end: int) -> list[syntax.If]:
     return [if_(children, start, end)]
 
 
-def while_(children: Children, start: int, end: int) -> syntax.While:
-    return syntax.While(children[1], children[3], _optional(children, 4), start, end)
-
-
-def for_(children: Children, start: int, end: int) -> syntax.For:
-    check_target(whole(children[1]))
-    return syntax.For(children[1], whole(children[3]), children[5], _optional(children, 6), start, end)
-
-
-def _optional(children: Children, position: int) -> list[Statement]:
-    return children[position] if len(children) > position else []
-
-
+while_ = node(syntax.While, 1, 3, 4)
+for_ = targeting(1, node(syntax.For, 1, 3, 5, 6))
 with_ = node(syntax.With, 1, -1)
 with_bracketed = node(syntax.With, 2, -1)
 with_item = node(syntax.WithItem, 0, None)
+with_item_as = targeting(2, node(syntax.WithItem, 0, 2))
 
 
-def with_item_as(children: Children, start: int, end: int) -> WithItem:
-    check_target(children[2])
-    return syntax.WithItem(children[0], children[2], start, end)
+def try_(children: Children, start: int, end: int) -> syntax.Try:
+    *_, body, handlers, orelse = children[:5]
+    for item in handlers[:-1]:
+        if item.kind is None:
+            raise mistaken(item, "E0128", "an 'except' without a type is the last", "move it behind the others")
+    return syntax.Try(body, handlers, orelse, children[5] if len(children) > 5 else [], start, end)
 
 
-def attempt(*fields: Any) -> Build:
-    """Builds `try` statements, whose last handler alone may be without a type."""
-    build = node(syntax.Try, *fields)
-
-    def checked(children: Children, start: int, end: int) -> syntax.Try:
-        found: syntax.Try = build(children, start, end)
-        for item in found.handlers[:-1]:
-            if item.kind is None:
-                raise mistaken(item, "E0128", "an 'except' without a type is the last", "move it behind the others")
-        return found
-
-    return checked
-
-
-try_ = attempt(2, 3, list, list)
-try_else = attempt(2, 3, 4, list)
-try_finally = attempt(2, 3, list, 4)
-try_else_finally = attempt(2, 3, 4, 5)
-finally_only = attempt(2, list, list, 3)
-
-
+finally_only = node(syntax.Try, 2, list, list, 3)
 handler_of_all = node(syntax.ExceptHandler, None, None, -1)
 handler = node(syntax.ExceptHandler, 1, None, -1)
 
 
-def handler_as(children: Children, start: int, end: int) -> Handler:
-    return syntax.ExceptHandler(children[1], children[3].id, children[-1], start, end)
-
-
-def class_(children: Children, start: int, end: int) -> syntax.ClassDef:
-    return syntax.ClassDef(children[1].id, [], [], children[-1], [], start, end)
+handler_as = node(syntax.ExceptHandler, 1, "3", -1)
+class_ = node(syntax.ClassDef, "1", list, list, -1, list)
 
 
 def class_based(children: Children, start: int, end: int) -> syntax.ClassDef:
@@ -275,43 +228,19 @@ def decorated(children: Children, start: int, end: int) -> syntax.FunctionDef | 
     return definition
 
 
-def define(children: Children, start: int, end: int) -> syntax.FunctionDef:
-    return _definition(children, [], None, start, end)
+define = node(syntax.FunctionDef, "1", 3, -1, list, 5)
 
 
-def define_returns(children: Children, start: int, end: int) -> syntax.FunctionDef:
-    return _definition(children, [], children[5], start, end)
+def parameters(children: Children, start: int, end: int) -> list[Parameter]:
+    found: list[Parameter] = children[0]
+    check_parameters(found)
+    return found
 
 
-def define_parameters(children: Children, start: int, end: int) -> syntax.FunctionDef:
-    return _definition(children, children[3], None, start, end)
-
-
-def define_parameters_returns(children: Children, start: int, end: int) -> syntax.FunctionDef:
-    return _definition(children, children[3], children[6], start, end)
-
-
-def _definition(
-    children: Children, parameters: list[Parameter], returns: Expression | None, start: int, end: int
-) -> syntax.FunctionDef:
-    check_parameters(parameters)
-    return syntax.FunctionDef(children[1].id, parameters, children[-1], [], returns, start, end)
-
-
-def parameter(children: Children, start: int, end: int) -> Parameter:
-    return syntax.Parameter(children[0].id, None, None, start, end)
-
-
-def parameter_annotated(children: Children, start: int, end: int) -> Parameter:
-    return syntax.Parameter(children[0].id, None, children[2], start, end)
-
-
-def parameter_default(children: Children, start: int, end: int) -> Parameter:
-    return syntax.Parameter(children[0].id, children[2], None, start, end)
-
-
-def parameter_full(children: Children, start: int, end: int) -> Parameter:
-    return syntax.Parameter(children[0].id, children[4], children[2], start, end)
+parameter = node(syntax.Parameter, "0", None, None)
+parameter_annotated = node(syntax.Parameter, "0", None, 2)
+parameter_default = node(syntax.Parameter, "0", 2, None)
+parameter_full = node(syntax.Parameter, "0", 4, 2)
 
 
 def parameter_star(children: Children, start: int, end: int) -> Parameter:
@@ -349,8 +278,7 @@ def all_of(children: Children, start: int, end: int) -> syntax.BoolOp:
     return syntax.BoolOp("and", children[0], start, end)
 
 
-def compared_first(children: Children, start: int, end: int) -> syntax.Compare:
-    return syntax.Compare(children[0], [children[1]], [children[2]], start, end)
+compared_first = node(syntax.Compare, 0, [1], [2])
 
 
 def compared_following(children: Children, start: int, end: int) -> syntax.Compare:
@@ -362,12 +290,7 @@ def compared_following(children: Children, start: int, end: int) -> syntax.Compa
 
 
 conditional = node(syntax.IfExp, 2, 0, 4)
-lambda_nothing = node(syntax.Lambda, list, -1)
-
-
-def lambda_(children: Children, start: int, end: int) -> syntax.Lambda:
-    check_parameters(children[1])
-    return syntax.Lambda(children[1], children[-1], start, end)
+lambda_ = node(syntax.Lambda, 1, -1)
 
 
 # ------------------------------------------------------------------------------------------- calls, indexes, attributes
@@ -384,18 +307,12 @@ def subscript(children: Children, start: int, end: int) -> syntax.Subscript:
     return syntax.Subscript(children[0], index, start, end)
 
 
-def slice_(children: Children, start: int, end: int) -> syntax.Slice:
-    return syntax.Slice(children[0], children[2], children[4] if len(children) > 3 else None, start, end)
-
-
-def call_nothing(children: Children, start: int, end: int) -> Call:
-    check_function(children[0], start, end)
-    return Call(children[0], [], [], start, end)
+slice_ = node(syntax.Slice, 0, 2, 4)
 
 
 def call(children: Children, start: int, end: int) -> Call:
     check_function(children[0], start, end)
-    arguments = children[2]
+    arguments = children[2] if len(children) > 3 else []
     keywords: list[Keyword] = []
     if any(type(argument) is Keyword for argument in arguments):
         arguments, keywords = separated(arguments)
@@ -442,19 +359,9 @@ CONSTANTS = {"True": True, "False": False, "None": None, "...": ...}
 
 
 tuple_nothing = node(syntax.Tuple, list)
-
-
-def tuple_one(children: Children, start: int, end: int) -> syntax.Tuple:
-    return syntax.Tuple([children[0]], start, end)
-
-
+tuple_one = node(syntax.Tuple, [0])
 tuple_several = node(syntax.Tuple, 0)
-
-
-def tuple_bracketed_one(children: Children, start: int, end: int) -> syntax.Tuple:
-    return syntax.Tuple([children[1]], start, end)
-
-
+tuple_bracketed_one = node(syntax.Tuple, [1])
 tuple_bracketed = node(syntax.Tuple, 1)
 generator = node(syntax.GeneratorExp, 1, 2)
 list_nothing = node(syntax.List, list)
@@ -478,9 +385,7 @@ def set_comprehension(children: Children, start: int, end: int) -> syntax.Set:
     return syntax.Set([syntax.Starred(items, start, end)], start, end)
 
 
-def clause(children: Children, start: int, end: int) -> Comprehension:
-    check_target(whole(children[1]))
-    return syntax.Comprehension(children[1], children[3], [], start, end)
+clause = targeting(1, node(syntax.Comprehension, 1, 3, list))
 
 
 def clause_if(children: Children, start: int, end: int) -> Comprehension:
