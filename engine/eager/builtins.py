@@ -7,7 +7,7 @@ from ..core import limits
 from ..core.dtypes import REAL_PART
 from ..core.errors import failure
 from ..core.following import follows, path_ends
-from ..core.operands import as_operand, bare, describe, kind_of
+from ..core.operands import as_operand, bare, describe
 from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -319,21 +319,7 @@ FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class OfKind(Builtin):
-    """A function of a value kind. One of strings takes RaggedTensors by their flat values, or row by row."""
-
-    __slots__ = ()
-
-    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
-        name = self.name.removeprefix("tf.")
-        if names.FILES.get(name.partition(".")[0]) == "strings" and kind_of((*args, *keywords.values())) is not None:
-            from ..kinds.ragged_values import of_strings
-
-            return of_strings(super().call, name, list(args), keywords)
-        return super().call(args, keywords, bound)
-
-
-class OfTensorflow(OfKind):
+class OfTensorflow(Builtin):
     """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
 
     __slots__ = ()
@@ -347,9 +333,7 @@ class Intrinsics(dict[str, "Any"]):
 
     def __missing__(self, name: str) -> Builtin:
         run = names.function(name.removeprefix("tf."))
-        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else OfKind
-        if name.startswith("internal."):
-            made = Builtin
+        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else Builtin
         if run is None:
             from .minimizers import FUNCTIONS as MINIMIZERS
 

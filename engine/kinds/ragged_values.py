@@ -16,7 +16,7 @@ from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..core.operation import Operation
@@ -118,28 +118,4 @@ def matmul(op: Any, a: Any, b: Any, **options: Any) -> Any:
     found = [op.call(pair, options) for pair in pairs]
     if len({shape_of(x)[1] for x in found}) > 1:
         found = [names.function("internal.ragged.ragged")(x, 1) for x in found]  # type: ignore[misc]
-    return names.function("ragged.stack")(found)  # type: ignore[misc]
-
-
-# --- strings ----------------------------------------------------------------------------------------------------------
-
-
-def of_strings(run: Callable[..., Any], name: str, args: list[Any], named: dict[str, Any]) -> Any:
-    """A function of strings on RaggedTensors: on flat values in common rows, or row by row."""
-    if not args:
-        args, named = [next(iter(named.values()))], dict(list(named.items())[1:])
-    values, rest = args[0], args[1:]
-    if values.__class__ in (list, tuple) and any(x.__class__ is RaggedTensor for x in values):
-        levels, flats = aligned(name, values)
-        return nest(run([flats, *rest], named), levels)
-    if values.__class__ is not RaggedTensor:
-        return run(args, named)
-    if name not in ("strings.reduce_join", "strings.ngrams", "strings.unicode_encode"):
-        return values.with_flat(run([values.flat, *rest], named))
-    if values.rank > 2:
-        inner = {**named, "axis": -1} if name == "strings.reduce_join" else named
-        return RaggedTensor(of_strings(run, name, [values.values, *rest], inner), values.splits, values.uniform)
-    if axis_of(name, named.get("axis", -1), 2) != 1:
-        raise failure("E0405", f"{name} of a RaggedTensor is over its last axis", "write axis=-1")
-    found = [run([row, *rest], {key: x for key, x in named.items() if key != "axis"}) for row in values.iterate()]
     return names.function("ragged.stack")(found)  # type: ignore[misc]

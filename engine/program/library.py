@@ -23,7 +23,10 @@ ALIASES = {
 }
 INITIALIZER = "_initializer"  # tf.random_normal_initializer is RandomNormal of Keras' initializers
 # Names of value kinds that stand without a module, and the file of theirs.
-KINDS = dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"), "queue")
+KINDS = {
+    **dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"), "queue"),
+    "as_string": "strings",
+}
 # What a line of a file defines at the top level.
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
