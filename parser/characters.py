@@ -10,98 +10,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .mistake import Mistake
 
-# The signs of printed mathematics and of word processors, and what a program writes for each.
-WRITTEN = {
-    "≤": "<=",
-    "⩽": "<=",
-    "≥": ">=",
-    "⩾": ">=",
-    "≠": "!=",
-    "×": "*",
-    "·": "*",
-    "⋅": "*",
-    "∙": "*",
-    "•": "*",
-    "∗": "*",
-    "÷": "/",
-    "∕": "/",
-    "⁄": "/",
-    "−": "-",
-    "–": "-",
-    "—": "-",
-    "‐": "-",
-    "‑": "-",
-    "√": "sqrt(...)",
-    "∛": "cbrt(...)",
-    "∞": "inf",
-    "∑": "sum(...)",
-    "∏": "prod(...)",
-    "∂": "grad(f)",
-    "∇": "grad(f)",
-    "∧": "and",
-    "∨": "or",
-    "¬": "not",
-    "∈": "in",
-    "∉": "not in",
-    "→": "->",
-    "⇒": "lambda x: ...",
-    "←": "=",
-    "≔": "=",
-    "≡": "==",
-    "≈": "allclose(a, b)",
-    "“": '"',
-    "”": '"',
-    "„": '"',
-    "«": '"',
-    "»": '"',
-    "‘": "'",
-    "’": "'",
-    "‚": "'",
-    "′": "'",
-    "″": '"',
-    "…": "...",
-    "°": "radians(...)",
-    "½": "1/2",
-    "¼": "1/4",
-    "¾": "3/4",
-    "⅓": "1/3",
-    "⅔": "2/3",
-}
+# What a program writes for the signs of printed mathematics and of word processors.
+SIGNS = {
+    "<=": "≤⩽", ">=": "≥⩾", "!=": "≠", "*": "×·⋅∙•∗", "/": "÷∕⁄", "-": "−–—‐‑", "sqrt(...)": "√", "cbrt(...)": "∛", "inf": "∞",
+    "sum(...)": "∑", "prod(...)": "∏", "grad(f)": "∂∇", "and": "∧", "or": "∨", "not": "¬", "in": "∈", "not in": "∉", "->": "→",
+    "lambda x: ...": "⇒", "=": "←≔", "==": "≡", "allclose(a, b)": "≈", '"': "“”„«»″", "'": "‘’‚′", "...": "…", "radians(...)": "°",
+}  # fmt: skip
+WRITTEN = {sign: text for text, signs in SIGNS.items() for sign in signs}
 SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-INVISIBLE = {
-    "\u00a0": "a no-break space",
-    "\u2007": "a figure space",
-    "\u2009": "a thin space",
-    "\u202f": "a narrow no-break space",
-    "\u3000": "an ideographic space",
-    "\u200b": "a zero-width space",
-    "\u200c": "a zero-width non-joiner",
-    "\u200d": "a zero-width joiner",
-    "\u2060": "a word joiner",
-    "\ufeff": "a byte-order mark",
-    "\u00ad": "a soft hyphen",
-}
-WIDTHLESS = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 # LaTeX commands whose meaning has another spelling than their name.
 LATEX = {
-    "frac": "(a)/(b)",
-    "dfrac": "(a)/(b)",
-    "tfrac": "(a)/(b)",
-    "cdot": "*",
-    "times": "*",
-    "div": "/",
-    "le": "<=",
-    "leq": "<=",
-    "ge": ">=",
-    "geq": ">=",
-    "ne": "!=",
-    "neq": "!=",
-    "infty": "inf",
-    "partial": "grad(f)",
-    "nabla": "grad(f)",
-    "left": "(",
+    "frac": "(a)/(b)", "dfrac": "(a)/(b)", "tfrac": "(a)/(b)", "cdot": "*", "times": "*", "div": "/", "le": "<=", "leq": "<=",
+    "ge": ">=", "geq": ">=", "ne": "!=", "neq": "!=", "infty": "inf", "partial": "grad(f)", "nabla": "grad(f)", "left": "(",
     "right": ")",
+}  # fmt: skip
+# ASCII characters that begin nothing: the code, and what to write.
+ASCII = {
+    "?": ("E0112", "to choose between two values write: a if condition else b"),
+    "$": ("E0113", "leave it out; a name stands for itself"),
+    "`": ("E0113", "quote text with ' or \""),
 }
 
 
@@ -116,16 +44,9 @@ def unknown_piece(place: Place) -> Mistake:
         return _caret(place)
     if piece == "!":
         return _exclamation(place)
-    if piece == "?":
-        return place.mistake(
-            "E0112",
-            "'?' is not part of the language",
-            "to choose between two values write: a if condition else b",
-        )
-    if piece == "$":
-        return place.mistake("E0113", "'$' is not part of the language", "leave it out; a name stands for itself")
-    if piece == "`":
-        return place.mistake("E0113", "'`' is not part of the language", "quote text with ' or \"")
+    if piece in ASCII:
+        code, hint = ASCII[piece]
+        return place.mistake(code, f"'{piece}' is not part of the language", hint)
     for position, character in enumerate(piece):
         if not (character.isascii() and (character.isalnum() or character == "_")) and not character.isidentifier():
             return _character(place, position)
@@ -136,33 +57,20 @@ def _character(place: Place, position: int) -> Mistake:
     """One character of the piece, which may be a word that is a name up to there."""
     character = place.piece[position]
     start = place.start + position
+    if character.isprintable():
+        return _sign(place, position, character, start)
     code = ord(character)
     if 0xD800 <= code <= 0xDFFF:
-        return place.mistake(
-            "E0114",
-            "the text holds half of a character (a lone surrogate), so it was not read in its right encoding",
-            "save the program as UTF-8",
-            start,
-            start + 1,
-        )
-    if character in INVISIBLE:
-        return place.mistake(
-            "E0114",
-            f"{INVISIBLE[character]} (U+{code:04X}) is not part of the language",
-            "delete it" if character in WIDTHLESS else "replace it by an ordinary space",
-            start,
-            start + 1,
-        )
-    if not character.isprintable():
-        what = "a null character" if not code else "a control character" if code < 160 else "an invisible character"
-        return place.mistake(
-            "E0114", f"{what} (U+{code:04X}) is not part of the language", "delete it", start, start + 1
-        )
-    return _sign(place, position, character, start)
+        message = "the text holds half of a character (a lone surrogate), so it was not read in its right encoding"
+        return place.mistake("E0114", message, "save the program as UTF-8", start, start + 1)
+    from unicodedata import name
+
+    message = f"the invisible character U+{code:04X} ({name(character, 'control').lower()}) is not part of the language"
+    hint = "replace it by an ordinary space" if character.isspace() else "delete it"
+    return place.mistake("E0114", message, hint, start, start + 1)
 
 
 def _sign(place: Place, position: int, character: str, start: int) -> Mistake:
-    message = f"the character '{character}' is not part of the language"
     power = ""
     for sign in place.source(start, place.line_end()):
         if ord(sign) not in SUPERSCRIPTS:
@@ -180,23 +88,17 @@ def _sign(place: Place, position: int, character: str, start: int) -> Mistake:
             start,
             start + len(power),
         )
-    if ord(character) in SUBSCRIPTS:
-        name = place.piece.translate(SUBSCRIPTS)
-        return place.mistake("E0113", message, f"write {name}" if name.isidentifier() else None, start, start + 1)
-    if character in WRITTEN:
-        return place.mistake("E0113", message, f"write {WRITTEN[character]}", start, start + 1)
-    from unicodedata import name as name_of
-    from unicodedata import normalize
+    from unicodedata import name, normalize
 
-    plain = normalize("NFKC", character)
-    if plain != character and plain.isascii() and plain.isprintable():
-        return place.mistake("E0113", message, f"write {plain}", start, start + 1)
-    if not character.isascii():
-        title = name_of(character, "")
-        message = f"the character '{character}' (U+{ord(character):04X}{' ' + title if title else ''}) " + (
-            "is not part of the language"
-        )
-    return place.mistake("E0113", message, None, start, start + 1)
+    title = "" if character in WRITTEN else f" (U+{ord(character):04X} {name(character, '')})"
+    message = f"the character '{character}'{title} is not part of the language"
+    plain = normalize("NFKC", character).replace("⁄", "/")
+    if ord(character) in SUBSCRIPTS:
+        plain = place.piece.translate(SUBSCRIPTS)
+    elif character in WRITTEN:
+        plain = WRITTEN[character]
+    hint = f"write {plain}" if plain != character and plain.isascii() else None
+    return place.mistake("E0113", message, hint, start, start + 1)
 
 
 def _quote(place: Place) -> Mistake:
@@ -204,30 +106,15 @@ def _quote(place: Place) -> Mistake:
     if quote == "'" and place.at(-1) == NAME and place.touches():
         # `f'(x)` begins like an f-string, but a bracket after the quote is how a derivative is written on paper.
         if place.previous.lower() not in PREFIXES or place.piece[1:2] == "(":
-            return place.mistake(
-                "E0129",
-                "a prime does not mark a derivative here",
-                f"for the derivative of {place.previous} write grad({place.previous})",
-                None,
-                place.start + 1,
-            )
+            hint = f"for the derivative of {place.previous} write grad({place.previous})"
+            return place.mistake("E0129", "a prime does not mark a derivative here", hint, None, place.start + 1)
     start = place.start_at(-1) if place.at(-1) == NAME and place.touches() else place.start
     if place.piece.startswith(quote * 3):
         return place.mistake(
-            "E0106",
-            "this string is never closed",
-            f"close it with {quote * 3}",
-            start,
-            place.start + 3,
+            "E0106", "this string is never closed", f"close it with {quote * 3}", start, place.start + 3
         )
-    end = max(place.line_end(), place.start + 1)
-    return place.mistake(
-        "E0106",
-        "this string is not closed before the end of its line",
-        f"close it with {quote}",
-        start,
-        end,
-    )
+    message, end = "this string is not closed before the end of its line", max(place.line_end(), place.start + 1)
+    return place.mistake("E0106", message, f"close it with {quote}", start, end)
 
 
 PREFIXES = frozenset(("r", "b", "f", "u", "rb", "br", "rf", "fr"))
@@ -236,56 +123,32 @@ PREFIXES = frozenset(("r", "b", "f", "u", "rb", "br", "rf", "fr"))
 def _backslash(place: Place) -> Mistake:
     command = place.following
     if place.at(1) == NAME and place.start_at(1) == place.end:
-        if command in LATEX:
-            hint = f"write {LATEX[command]}"
-        elif command in FAMILIAR:
-            hint = f"write {command}(...)"
-        else:
-            hint = f"write {command}"
-        end = place.end_at(1)
-        return place.mistake("E0127", f"'\\{command}' is LaTeX, which adiff does not read", hint, None, end)
+        hint = f"write {LATEX.get(command) or command + '(...)' * (command in FAMILIAR)}"
+        return place.mistake("E0127", f"'\\{command}' is LaTeX, which adiff does not read", hint, None, place.end_at(1))
+    hint = "delete it, or the spaces after it"
     if place.source(place.end, place.line_end()).strip():
-        return place.mistake(
-            "E0127",
-            "a backslash stands only at the very end of a line, to continue it on the next",
-            "delete it; to divide write /",
-        )
-    return place.mistake(
-        "E0127",
-        "nothing but the end of the line may follow a backslash",
-        "delete it, or the spaces after it",
-    )
+        hint = "delete it; to divide write /"
+    return place.mistake("E0127", "a backslash stands only at the very end of a line, to continue it on the next", hint)
 
 
 def _caret(place: Place) -> Mistake:
     if place.following == "=" and place.start_at(1) == place.end:
         return place.mistake("E0107", "'^=' is not a power here", "write **= for the power", None, place.end_at(1))
-    return place.mistake(
-        "E0107",
-        "'^' is not the power operator",
-        "write ** for the power; bitwise_xor(a, b) is the exclusive or",
-    )
+    hint = "write ** for the power; bitwise_xor(a, b) is the exclusive or"
+    return place.mistake("E0107", "'^' is not the power operator", hint)
 
 
 def _exclamation(place: Place) -> Mistake:
     if place.begins_statement() and place.at(1) == NAME:
         return notebook_command(place)
     if place.value_before() and place.following != "=":
-        operand = place.previous
-        if place.at(-1) in (NAME, NUMBER) and place.index and place.text_at(-2) not in (".",):
-            return place.mistake(
-                "E0129", "'!' is not the factorial here", f"write factorial({operand})", place.start_at(-1)
-            )
-        return place.mistake("E0129", "'!' is not the factorial here", "write factorial(...)")
+        named = place.at(-1) in (NAME, NUMBER) and place.text_at(-2) != "."
+        hint = f"write factorial({place.previous if named else '...'})"
+        return place.mistake("E0129", "'!' is not the factorial here", hint, place.start_at(-1) if named else None)
     return place.mistake("E0112", "'!' is not part of the language", "write 'not' for the negation")
 
 
 def notebook_command(place: Place) -> Mistake:
     """`%matplotlib inline`, `!pip install`: the lines of a notebook that are not Python."""
-    return place.mistake(
-        "E0126",
-        f"a line that begins with '{place.piece}' is a command to the notebook, not part of the program",
-        "delete the line",
-        None,
-        max(place.line_end(), place.end),
-    )
+    message = f"a line that begins with '{place.piece}' is a command to the notebook, not part of the program"
+    return place.mistake("E0126", message, "delete the line", None, max(place.line_end(), place.end))

@@ -9,21 +9,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .syntax import Expression
 
-SIMPLE_ESCAPES = {
-    "\\": "\\",
-    "'": "'",
-    '"': '"',
-    "a": "\a",
-    "b": "\b",
-    "f": "\f",
-    "n": "\n",
-    "r": "\r",
-    "t": "\t",
-    "v": "\v",
-    "\n": "",
+# A line ending, or an escape: of one that lacks something, what there is.
+_ESCAPE = r"\r\n?|\\(?:\r\n|[0-7]{1,3}|x\w{0,2}|u\w{0,4}|U\w{0,8}|N(?:\{[^}]*\})?|[\s\S]?)"
+# What follows the letter of an escape that does not stand alone.
+TAKES = {
+    "x": "2 hexadecimal digits of a character's number",
+    "u": "4 hexadecimal digits of a character's number",
+    "U": "8 hexadecimal digits of a character's number",
+    "N": "the name of a character in the Unicode standard, as in '\\N{DEGREE SIGN}'",
 }
-# The number of hexadecimal digits that each takes.
-HEXADECIMAL_ESCAPES = {"x": 2, "u": 4, "U": 8}
 
 # A replacement field may stand in another one's format specification, but no deeper, as in Python.
 MAXIMUM_FIELD_DEPTH = 2
@@ -33,24 +27,17 @@ def string_literals(literals: list[tuple[str, int]], start: int, end: int) -> Ex
     """The node of one or more adjacent literals, given as (text, offset)."""
     parts: list[str | FormattedValue] = []
     formatted = False
-    binary = None
     for text, offset in literals:
         prefix, body, body_offset = _opened(text, offset)
         raw = "r" in prefix
-        if binary is not None and binary != ("b" in prefix):
-            raise Mistake(
-                "E0141",
-                "a literal with the prefix b cannot be joined to one without",
-                offset,
-                offset + len(text),
-                "give all of them the prefix, or none",
-            )
-        binary = "b" in prefix
         if "f" in prefix:
             formatted = True
             parts.extend(_Fields(body, body_offset, raw).parts(0, len(body), 0))
         else:
-            parts.append(_decoded(body, body_offset, raw, binary))
+            parts.append(_decoded(body, body_offset, raw, "b" in prefix))
+    if len({"b" in _opened(*literal)[0] for literal in literals}) > 1:
+        message = "a literal with the prefix b cannot be joined to one without"
+        raise Mistake("E0141", message, start, end, "give all of them the prefix, or none")
     if not formatted:
         return String("".join(part for part in parts if isinstance(part, str)), start, end)
     return FormattedString(_joined(parts), start, end)
@@ -80,83 +67,34 @@ def _joined(parts: list[str | FormattedValue]) -> list[str | FormattedValue]:
 def _decoded(text: str, offset: int, raw: bool, binary: bool = False) -> str:
     """The text that a literal's body stands for; a line ending is a line feed in whatever way the file writes it."""
     if binary and not text.isascii():
-        position = next(position for position, character in enumerate(text) if not character.isascii())
-        raise Mistake(
-            "E0141",
-            "a literal with the prefix b holds ASCII characters only",
-            offset + position,
-            offset + position + 1,
-            "leave out the prefix",
-        )
+        message = "a literal with the prefix b holds ASCII characters only"
+        raise Mistake("E0141", message, offset, offset + len(text), "leave out the prefix")
     if raw or "\\" not in text:
         return _line_feeds(text)
-    decoded = []
-    position = 0
-    while (escape := text.find("\\", position)) >= 0:
-        decoded.append(_line_feeds(text[position:escape]))
-        character, position = _escape(text, escape, offset, binary)
-        decoded.append(character)
-    decoded.append(_line_feeds(text[position:]))
-    return "".join(decoded)
+    from re import Match, sub
+
+    def character(found: Match[str]) -> str:
+        escape, letter = found[0], found[0][1:2]
+        if escape[0] == "\r":
+            return "\n"
+        if letter.isdigit() and letter < "8":
+            value = int(escape[1:], 8)
+            return chr(value & 0xFF if binary else value)
+        if letter in ("\r", "\n"):
+            return ""
+        if not letter or letter not in ("\\'\"abfnrtvx" if binary else "\\'\"abfnrtvxuUN"):
+            return escape  # as in Python
+        try:
+            return escape.encode().decode("unicode_escape")
+        except UnicodeError:
+            start, message = offset + found.start(), f"'\\{letter}' takes {TAKES[letter]}"
+            raise Mistake("E0141", message, start, start + len(escape), "write '\\\\' for a backslash") from None
+
+    return sub(_ESCAPE, character, text)
 
 
 def _line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _escape(text: str, position: int, offset: int, binary: bool) -> tuple[str, int]:
-    """The character that the escape at a position stands for, and the position after it."""
-    letter = text[position + 1 : position + 2]
-    if letter == "\r":
-        return "", position + (3 if text.startswith("\n", position + 2) else 2)
-    if not letter:  # It ends the text before a field, where nothing is left for it to escape.
-        return "\\", position + 1
-    if letter in SIMPLE_ESCAPES:
-        return SIMPLE_ESCAPES[letter], position + 2
-    if letter in "01234567":
-        stop = position + 2
-        while stop < position + 4 and text[stop : stop + 1] in tuple("01234567"):
-            stop += 1
-        value = int(text[position + 1 : stop], 8)
-        return chr(value & 0xFF if binary else value), stop
-    if letter in HEXADECIMAL_ESCAPES and not (binary and letter != "x"):
-        count = HEXADECIMAL_ESCAPES[letter]
-        digits = text[position + 2 : position + 2 + count]
-        if len(digits) == count and all(digit in "0123456789abcdefABCDEF" for digit in digits):
-            value = int(digits, 16)
-            if value <= 0x10FFFF:
-                return chr(value), position + 2 + count
-        raise Mistake(
-            "E0141",
-            f"'\\{letter}' takes {count} hexadecimal digits of a character's number",
-            offset + position,
-            offset + position + 2 + len(digits),
-            "write '\\\\' for a backslash",
-        )
-    if letter == "N" and not binary:
-        return _named(text, position, offset)
-    # As in Python, a backslash before any other character is itself.
-    return "\\" + letter, position + 2
-
-
-def _named(text: str, position: int, offset: int) -> tuple[str, int]:
-    r"""The character of ``\N{name}``."""
-    from unicodedata import lookup
-
-    close = text.find("}", position)
-    try:
-        if not text.startswith("{", position + 2) or close < 0:
-            raise KeyError
-        return lookup(text[position + 3 : close]), close + 1
-    except (KeyError, ValueError):
-        stop = close + 1 if close >= 0 else position + 2
-        raise Mistake(
-            "E0141",
-            "this is not the name of a character",
-            offset + position,
-            offset + stop,
-            r"write a name of the Unicode standard, as in '\N{DEGREE SIGN}'",
-        ) from None
 
 
 class _Fields:
