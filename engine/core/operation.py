@@ -165,6 +165,9 @@ class Operation:
     # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
     # `kernel(k, x, **static)`.
     kernel: str | Rule | None = None
+    code: str = (
+        ""  # an array row that kernels compute as it is: the method of engine/kernels/emit/statements.py that writes it
+    )
     # The expression for integers if it is another one, and for truth values; a condition on integers at which the kernel is left.
     integer: str = ""
     truth: str = ""

@@ -15,7 +15,7 @@ from ..core.operands import as_operand, counts, operand_dtype
 from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from .ir import BOOL, FLOAT, INT, Apply, Check, Constant, Flag, SingularPoint, Unsupported, Var, kind_of
+from .ir import BOOL, FLOAT, INT, PRODUCTS, Apply, Check, Constant, Flag, SingularPoint, Unsupported, Var, kind_of
 from .symbols import NUMBERS, Sym, frozen, kind_of_number
 
 TYPE_CHECKING = False
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .ir import Block
-
-# Rows of truth values.
-LOGICAL = frozenset(("logical_and", "logical_or", "logical_xor", "logical_not", "any", "all"))
-# Rows that must not be shared: their results differ from call to call.
-UNSHARED = frozenset(("random_uniform", "random_normal"))
 
 
 def power_of_integers(x: Any, y: Any) -> tuple[Any, Any]:
@@ -200,7 +195,7 @@ class Builder:
         if known is not None:
             return known
         kinds = [kind_of(d) for d in dtypes]
-        kind = BOOL if op.name in LOGICAL else "" if computed is None else kind_of(computed)
+        kind = BOOL if op.truth and op.dtype == "bool" else "" if computed is None else kind_of(computed)
         operands = tuple([self.operand(x, kind_of_input(op, i, x, kind)) for i, x in enumerate(inputs)])
         attributes = {name: self.attribute(value) for name, value in attributes.items()}
         shapes = result_shapes(op, operands, attributes)
@@ -238,14 +233,13 @@ class Builder:
             self.definitions[out] = made
         if kinds[0] == INT:
             self.bound(made)
-        if op.name not in UNSHARED:
-            self.scopes[-1].known[key] = outs
+        self.scopes[-1].known[key] = outs
         return outs
 
     def know(self, block: Block) -> None:
         """Let the applications of a block, which is the one at hand, be found."""
         for stmt in block:
-            if stmt.__class__ is Apply and stmt.row.name not in UNSHARED:
+            if stmt.__class__ is Apply:
                 kinds = [out.kind for out in stmt.outs]
                 self.scopes[-1].known[key_of(stmt.row, stmt.inputs, stmt.attributes, kinds)] = stmt.outs
 
@@ -331,13 +325,10 @@ def key_of(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any], k
     return (op.name, *[x if x.__class__ is Var else (x.__class__, repr(x)) for x in inputs], frozen(attributes), *kinds)
 
 
-PLAIN = {"strong_multiply": "multiply", "multiply_cotangents": "multiply", "strong_matmul": "matmul"}
-
-
 def plain_product(op: Operation, attributes: dict[str, Any]) -> tuple[Operation, dict[str, Any]]:
     """A row and its attributes without strong zeros."""
-    if op.name in PLAIN:
-        return OPERATORS[PLAIN[op.name]], {}
+    if op.name in PRODUCTS.values():
+        return OPERATORS.multiply, {}
     if "strong" in attributes:
         return op, {**attributes, "strong": "" if attributes["strong"].__class__ is str else False}
     return op, attributes

@@ -242,7 +242,7 @@ negative = elementwise(
 )  # fmt: skip
 positive = elementwise(
     "positive", "x", [1],
-    scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
+    kernel=lambda k, x: x, scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
     domain=[(-10, 10)], symbol="+", exact=True, keeps=True, doc="Plus x: x itself.", example=("positive(2)", 2),
     formula="x",
 )  # fmt: skip

@@ -204,8 +204,7 @@ def _ramp_back(g: Any, y: Any, start: Any, step: Any, num: int) -> tuple[Any, An
 
 
 ramp = linear(
-    "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if",
-    kernel=lambda k, start, step, num: k.ramp(start, step, num),
+    "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if", code="element",
     domain=cases(((0.3, 0.2), {"num": 4})), internal=True, doc="start, start + step, start + 2*step, ...: what arange is made of.",
     example=("ramp(1, 2, 3)", [1, 3, 5]),
 )  # fmt: skip

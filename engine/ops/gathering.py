@@ -83,7 +83,7 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
 take_rows: Operation = linear(
     "take_rows", "x | indices, axis=0",
     lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]),
-    kernel=lambda k, x, indices, axis: k.take_rows(x, indices, axis),
+    code="element",
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
     accepts="bifcs",
     domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
@@ -104,8 +104,7 @@ def _put_rows(np: Any, x: Any, indices: Any, axis: int, size: int) -> Any:
 put_rows: Operation = linear(
     "put_rows", "x | indices, axis, size",
     lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
-    kernel=lambda k, x, indices, axis, size: k.put_rows(x, indices, axis, size),
-    array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
+    code="put_rows", array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
     internal=True, depends="sums", doc="The transpose of take_rows: slices added up at their places among zeros.",
     example=("put_rows([1, 2], [2, 0], 0, 3)", [2, 0, 1]),
 )  # fmt: skip

@@ -90,7 +90,7 @@ def _concat_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[
 
 concat = linear(
     "concat", "[values] | axis=0", _concat_back,
-    array=_concat, moves=True, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
+    code="joined", array=_concat, moves=True, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
     domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {"axis": -1}), (((WIDE, VECTOR),), {"axis": None})),
     doc="Tensors joined along an axis that they have; axis=None joins their elements in one row.",
     example=("concat([[1, 2], [3]])", [1, 2, 3]),

@@ -273,8 +273,8 @@ def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 
 solve: Operation = rule(
-    "solve", "a, b", _solve_vjp, kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float", aliases="matrix_solve",
-    domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
+    "solve", "a, b", _solve_vjp, code="solve", kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float",
+    aliases="matrix_solve", domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
                  ((BATCH, VECTOR[:2]), {})),
     distance=sides.determinant, depends="matrices", doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),

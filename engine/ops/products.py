@@ -238,8 +238,7 @@ contract: Operation = multilinear(
     "contract", "a, b | first, second, output, strong=''", _contract_back, array=_contract, dtype="arithmetic",
     kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong),
     domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
-    internal=True,
-    depends="product",
+    code="contract", internal=True, depends="product",
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
     "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),

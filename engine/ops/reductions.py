@@ -58,7 +58,7 @@ def _sum_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 reduce_sum = linear(
     "sum", "x | axis=None, keepdims=False", _sum_back,
-    array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
+    code="reduction", array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
     dtype="total", aliases="reduce_sum", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
     largest=lambda sizes, n: sizes[0] * n, depends="lines",
@@ -96,7 +96,7 @@ def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 mean = linear(
     "mean", "x | axis=None, keepdims=False", _mean_back,
-    array=_mean, dtype="float", method=True,
+    kernel=lambda k, x, axis, keepdims: k.mean(x, axis, keepdims), array=_mean, dtype="float", method=True,
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
     depends="lines", doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
     example=("mean([1, 2])", 1.5),
@@ -215,7 +215,7 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 reduce_prod = rule(
     "prod", "x | axis=None, keepdims=False", _prod_vjp,
     array=_prod, dtype="total", aliases="reduce_prod product", method=True,
-    kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
+    code="reduction", kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
     largest=lambda sizes, n: power_bound(sizes[0], n),
     depends="lines", doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
@@ -300,7 +300,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
         return g * weights
 
     row = rule(
-        name, "x | axis=None, keepdims=False", vjp, array=array, dtype="first", accepts="bif", aliases=aliases,
+        name, "x | axis=None, keepdims=False", vjp, code="reduction", array=array, dtype="first", accepts="bif", aliases=aliases,
         side=sides.ranking, depends="lines", method=True,
         domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
         singular=[
@@ -484,8 +484,7 @@ def _truth(name: str, doc: str, example: bool) -> Operation:
         array=lambda np, x, axis, keepdims: getattr(np, name)(
             x, axis=axes_of(name, axis, np.ndim(x)), keepdims=bool(keepdims)
         ),
-        kernel=lambda k, x, axis, keepdims: k.truth(name, x, axis, keepdims),
-        dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
+        code="reduction", dtype="bool", aliases=f"reduce_{name}", method=True, doc=doc, example=(f"{name}([True, False])", example),
         reason="a truth value",
     )  # fmt: skip
 

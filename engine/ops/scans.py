@@ -100,8 +100,7 @@ def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool, strong
 
 linear_recurrence: Operation = rule(
     "linear_recurrence", "a, b | reverse=False, strong=False", _linear_recurrence_vjp,
-    kernel=lambda k, a, b, reverse, strong: k.linear_recurrence(a, b, reverse, strong),
-    array=_linear_recurrence, dtype="promote", accepts="ifc",
+    code="scan", array=_linear_recurrence, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
     internal=True,
     depends="lines", doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
@@ -128,8 +127,7 @@ def _cumsum(np: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
 cumsum_along: Operation = linear(
     "cumsum_along", "x | axis, exclusive, reverse",
     lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
-    kernel=lambda k, x, axis, exclusive, reverse: k.cumsum(x, axis, exclusive, reverse),
-    array=_cumsum, dtype="total",
+    code="scan", array=_cumsum, dtype="total",
     domain=cases(
         ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
         ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
@@ -183,7 +181,7 @@ def _exclusive_product(lines: Any) -> Any:
 
 cumprod_along = rule(
     "cumprod_along", "x | axis", _cumprod_vjp,
-    array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="total",
+    code="scan", array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="total",
     domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
     internal=True, largest=lambda sizes, n: power_bound(sizes[0], n),
     depends="lines", doc="The running product along an axis counted from the front: what cumprod is made of.",

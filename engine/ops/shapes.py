@@ -75,7 +75,7 @@ def _transpose_back(g: Any, y: Any, x: Any, axes: Any) -> Any:
 
 transpose: Operation = linear(
     "transpose", "x | axes=None", _transpose_back,
-    array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
+    code="element", array=lambda np, x, axes: np.transpose(x, _order(axes, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="permute_dims permute", method=True, domain=cases(((WIDE,), {}), ((CUBE,), {"axes": (1, 2, 0)})),
     doc="x with its axes in another order; reversed if no order is given.",
     example=("transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
@@ -216,7 +216,7 @@ atleast_1d, atleast_2d, atleast_3d = (
 
 flip: Operation = linear(
     "flip", "x | axis=None", lambda g, y, x, axis: flip(g, axis=axis),
-    kernel=lambda k, x, axis: k.flip(x, axis),
+    code="element",
     array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="reverse", domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1})),
     doc="x with the order of its elements reversed along one axis, several, or all.",
@@ -331,8 +331,7 @@ def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
 
 pad_zeros = linear(
     "pad_zeros", "x | pad_width", lambda g, y, x, pad_width: index(g, index=_inner(shape_of(x), pad_width)),
-    kernel=lambda k, x, pad_width: k.pad_zeros(x, pad_width),
-    array=_pad_zeros, moves=True, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
+    code="joined", array=_pad_zeros, moves=True, dtype="first", domain=cases(((WIDE,), {"pad_width": ((1, 0), (0, 2))})),
     internal=True, doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
 )  # fmt: skip

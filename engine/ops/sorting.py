@@ -317,7 +317,7 @@ def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = ""
         row_name or name, f"x | axis={default_axis}, keepdims=False, output_type=None", array=array, dtype=_arg_dtype,
         accepts="bif", method=method, doc=f"The index of the first {largest} element, {where} unless an axis is named.",
         example=(f"{row_name or name}([3, 9, 1])", 1 if largest == "largest" else 2), reason="an index",
-        aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",
+        code="place_of_extremum", aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",
     )  # fmt: skip
 
 

@@ -94,7 +94,7 @@ def _accumulate_index(buffer: Any, g: Any, index: Any) -> None:
 index: Operation = linear(
     "index", "x | index",
     lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
-    accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
+    code="element", accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
     doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
     "tensors.",
@@ -214,8 +214,7 @@ def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> A
 
 index_update: Operation = linear(
     "index_update", "x, value | index", _index_update_transpose,
-    kernel=lambda k, x, value, index: k.index_update(x, value, index),
-    array=_index_update, moves=True, dtype="promote", accepts="bifcs",
+    code="update", array=_index_update, moves=True, dtype="promote", accepts="bifcs",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
     "Of duplicate places the last write wins.", example=("index_update([1, 2, 3], 9, 0)", [9, 2, 3]),
@@ -231,8 +230,7 @@ def _index_add(np: Any, x: Any, value: Any, index: Any) -> Any:
 index_add = linear(
     "index_add", "x, value | index",
     lambda g, y, x, value, index: (g, _unfitting(OPERATORS.index(g, index=index), value)),
-    kernel=lambda k, x, value, index: k.index_update(x, value, index, adding=True),
-    array=_index_add, dtype="promote", accepts="ifc",
+    code="update", array=_index_add, dtype="promote", accepts="ifc",
     domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
     depends="sums", doc="A copy of x with value added to the indexed elements; duplicate places add up.",
     example=("index_add([1, 2, 3], 9, 0)", [10, 2, 3]),
@@ -260,7 +258,7 @@ def _stack(np: Any, *parts: Any, axis: int) -> Any:
 
 stack = linear(
     "stack", "[values] | axis=0", _stack_transpose,
-    array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
+    code="joined", array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
     domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
     doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
@@ -315,8 +313,7 @@ def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
 
 broadcast_to: Operation = linear(
     "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
-    kernel=lambda k, x, shape: k.broadcast_to(x, shape),
-    array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
+    code="element", array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
     domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
     doc="x repeated to a larger shape by NumPy's broadcasting rules.",
     example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
@@ -342,7 +339,7 @@ def _reshape(np: Any, x: Any, shape: Any) -> Any:
 
 reshape: Operation = linear(
     "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
-    array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
+    code="element", array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
     domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
     doc="The same elements, in the same order, in another shape; one size may be -1.",
     example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
@@ -369,7 +366,7 @@ def _like(name: str, doc: str, value: float) -> Operation:
         return dtypes[0], dtypes[0] if chosen is None else as_dtype(chosen)
 
     return no_tangent(
-        name, "x | dtype=None", array=array, dtype=rule, accepts="bifc", doc=doc,
+        name, "x | dtype=None", kernel=lambda k, x, dtype: k.full(value, x.shape), array=array, dtype=rule, accepts="bifc", doc=doc,
         example=(f"{name}([1.5, 2.5])", [value] * 2),
         reason="a constant",
     )  # fmt: skip
@@ -442,7 +439,7 @@ astype = composite(
 
 
 stop_gradient = no_tangent(
-    "stop_gradient", "x", kernel="{0}", scalar=lambda x: x, array=lambda np, x: x, dtype="first", accepts="bifcs",
+    "stop_gradient", "x", kernel=lambda k, x: x, scalar=lambda x: x, array=lambda np, x: x, dtype="first", accepts="bifcs",
     keeps=True, doc="x itself, as a constant: no derivative passes.", example=("stop_gradient(3.0)", 3.0), reason="asked to stop",
 )  # fmt: skip
 

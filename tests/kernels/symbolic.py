@@ -11,12 +11,9 @@ from adiff.engine.kernels.builder import Builder
 from adiff.engine.kernels.emit import emit
 from adiff.engine.kernels.ir import Apply, Kernel, Var, walk
 from adiff.engine.kernels.operations import dead_code, expand
-from adiff.engine.kernels.operations.expand import PRIMITIVE
 from harness import flatten
 from legal import verify
 
-# Rows that are primitive once the vocabulary has looked at them.
-LOOKED_AT = set("prod contract power inv det slogdet solve".split())
 DTYPES = {"f": FLOAT64, "i": WEAK_INT, "b": BOOL}
 
 
@@ -69,7 +66,7 @@ class Program:
 
 
 def is_primitive(row: Any) -> bool:
-    return row.kernel.__class__ is str or row.name in PRIMITIVE | LOOKED_AT
+    return bool(row.code) or row.kernel.__class__ is str or row is OPERATORS.cast
 
 
 def tensors(x: Any) -> Any:

@@ -12,7 +12,7 @@ from struct import Struct
 
 from ...core.limits import LIMITS, MACHINE
 from . import load
-from .record import CAPACITY, LEFT, NO_MEMORY, SLOT_WORDS, STOP, first_slot
+from .record import CAPACITY, ENTRY, LEFT, NO_MEMORY, SLOT_WORDS, STOP, first_slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Entry:
     def __init__(self, interface: Any, code: Code, columns: Sequence[bool] | None = None) -> None:
         self.library = load.load(code)
         self.interface = interface
-        self.function: Any = FUNCTION(self.library.address)
+        self.function: Any = FUNCTION(self.library[ENTRY])
         self.frames: list[Frame] = []
         self.constants = [elements_of(x) for x in interface.constants]
         parameters, results = interface.parameters, interface.results

@@ -175,7 +175,7 @@ class Emitter(Statements):
         found = []
         for phi, _, x, _ in stmt.carried:
             chain = []
-            while made.get(x).__class__ is Apply and made[x].row.name == "index_add" and self.uses[x] == 1:
+            while made.get(x).__class__ is Apply and made[x].row is OPERATORS.index_add and self.uses[x] == 1:
                 chain.append(made[x])
                 x = made[x].inputs[0]
             if x is phi and self.uses.get(phi) == 1 and phi.kind == "f":

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import prod
 
+from ...core.tensor import OPERATORS
 from ..ir import Apply, Check, Constant, Flag, Get, Put, Unsupported, Var, index_shape
 from .code import LAZY
 from .memory import Affine, Ref, view
 from .nest import Nest, stop_if
-from .reductions import REDUCTIONS, Reductions
+from .reductions import Reductions
 from .routines import solve
 from .scalars import BOUND, converted, is_elementwise, kind_of
 
@@ -18,7 +19,13 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Rows whose results, where they are integers, may become parts of indices.
+SUMMED = (OPERATORS.add, OPERATORS.subtract, OPERATORS.multiply)
+
+
 class Statements(Reductions):
+    solve = solve
+
     def apply(self, stmt: Apply) -> None:
         name, out = stmt.row.name, stmt.outs[0]
         if name == "take_rows":
@@ -29,8 +36,8 @@ class Statements(Reductions):
             self.define(out, stmt)
         elif plain:
             self.number(stmt, out)
-        elif name in ROWS:
-            ROWS[name](self, stmt, out)
+        elif stmt.row.code:
+            getattr(self, stmt.row.code)(stmt, out)
         else:
             raise Unsupported(f"the operation {name}", stmt.site)
 
@@ -51,12 +58,12 @@ class Statements(Reductions):
 
     def summed(self, stmt: Apply) -> Affine | None:
         """A sum of integers, which becomes a part of indices without a line of its own."""
-        name = stmt.row.name
-        if name not in ("add", "subtract", "multiply") or any(kind_of(v) != "i" for v in stmt.inputs):
+        row = stmt.row
+        if row not in SUMMED or any(kind_of(v) != "i" for v in stmt.inputs):
             return None
         left, right = map(self.place, stmt.inputs)
-        if name != "multiply":
-            return left + (right if name == "add" else right * -1)
+        if row is not OPERATORS.multiply:
+            return left + (right if row is OPERATORS.add else right * -1)
         if left.terms and right.terms:
             return None
         return left * right.constant if left.terms else right * left.constant
@@ -79,7 +86,7 @@ class Statements(Reductions):
         """x[index] = value, or += value, in the memory of x if nobody reads that any more."""
         x, value = stmt.inputs
         entries = stmt.attributes["index"]
-        adding = stmt.row.name == "index_add"
+        adding = stmt.row is OPERATORS.index_add
         if adding and out.kind != "f":
             raise Unsupported("adding to elements of an array of integers", stmt.site)
         if stmt in self.collected:
@@ -119,15 +126,15 @@ class Statements(Reductions):
     def joined(self, stmt: Apply, out: Var) -> None:
         """Arrays one after the other in new memory."""
         ref = self.refs[out] = Ref(self.buffer(out), out.shape)
-        name, attributes = stmt.row.name, stmt.attributes
+        row, attributes = stmt.row, stmt.attributes
         axis, start = attributes.get("axis", 0), 0
         for v in stmt.inputs:
             strides, shape = ref.strides, getattr(v, "shape", ())
             offset = Affine(start * strides[axis])
-            if name == "pad_zeros":
+            if row is OPERATORS.pad_zeros:
                 self.fill(ref, "0")
                 offset = Affine(sum(before * step for (before, _), step in zip(attributes["pad_width"], strides)))
-            elif name == "stack":
+            elif row is OPERATORS.stack:
                 start, strides = start + 1, strides[:axis] + strides[axis + 1 :]
             else:
                 start += shape[axis]
@@ -169,14 +176,6 @@ class Statements(Reductions):
             self.assign(out, f"{buffer.name}[{place}]")
 
 
-ROWS: dict[str, Callable[[Any, Apply, Var], None]] = {
-    "contract": Statements.contract, "solve": solve, "put_rows": Statements.put_rows,
-    **dict.fromkeys(("index_update", "index_add"), Statements.update),
-    **dict.fromkeys(("argmax", "argmin"), Statements.place_of_extremum),
-    **dict.fromkeys(("concat", "stack", "pad_zeros"), Statements.joined),
-    **dict.fromkeys(("cumsum_along", "cumprod_along", "linear_recurrence"), Statements.scan),
-    **dict.fromkeys(REDUCTIONS, Statements.reduction), **dict.fromkeys(LAZY, Statements.element),
-}  # fmt: skip
 STATEMENTS: dict[Any, Callable[[Any, Any], None]] = {
     Apply: Statements.apply, Constant: lambda code, stmt: code.constant(stmt.out, stmt.values), Check: Statements.condition,
     Flag: Statements.condition, Put: Statements.put, Get: Statements.get,

@@ -1,4 +1,4 @@
-"""From the rows of a program and its derivatives to those that code is generated for (`PRIMITIVE`, and element-wise rows)."""
+"""From the rows of a program and its derivatives to those that code is generated for (those with `code`, and element-wise rows)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .vocabulary import Vocabulary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ...core.operation import Operation
@@ -21,21 +21,6 @@ if TYPE_CHECKING:
 
     Shape = tuple[int, ...]
 
-PRIMITIVE = frozenset(
-    """cast reshape transpose broadcast_to index flip concat stack pad_zeros sum max min any all argmax argmin index_update index_add
-    take_rows put_rows ramp cumsum_along cumprod_along linear_recurrence""".split()
-)
-
-
-def itself(k: Vocabulary, x: Any) -> Any:
-    return x
-
-
-MACROS: dict[str, Callable[..., Any]] = {
-    "mean": Vocabulary.mean, "power": Vocabulary.power, "identity": itself, "positive": itself, "stop_gradient": itself,
-    "contract": Vocabulary.contract,
-    "zeros_like": lambda k, x, dtype: k.builder.full(0.0, x.shape), "ones_like": lambda k, x, dtype: k.builder.full(1.0, x.shape),
-}  # fmt: skip
 # Rows that may need no statement once it does not matter on which sources a value depends.
 AGAIN = frozenset(
     """add subtract multiply strong_multiply logical_and logical_or reshape transpose broadcast_to
@@ -58,10 +43,8 @@ class Expansion(Builder):
         self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any], kinds: list[str], shapes: list[tuple[int, ...]],
         floor: int = 0,
     ) -> tuple[Any, ...]:  # fmt: skip
-        macro = MACROS.get(op.name)
-        if macro is None and op.kernel.__class__ is not str and op.name not in PRIMITIVE:
-            macro = op.kernel  # type: ignore[assignment]
-        if macro is None:
+        macro: Any = Vocabulary.power if op is OPERATORS.power else op.kernel
+        if macro is None or macro.__class__ is str:
             return self.added(op, inputs, kinds, shapes) or self.plain(op, inputs, attributes, kinds, shapes)
         key = ("expanded", op.name, *[x if x.__class__ is Var else repr(x) for x in inputs], frozen(attributes), *kinds)
         for scope in reversed(self.scopes[floor:]):
@@ -82,7 +65,7 @@ class Expansion(Builder):
 
     def added(self, op: Operation, inputs: tuple[Any, ...], kinds: list[str], shapes: list[tuple[int, ...]]) -> Any:
         """Adding an array that is zero but for a part is adding that part."""
-        if op.name == "add":
+        if op is OPERATORS.add:
             for x, y in (inputs, inputs[::-1]):
                 if y in self.scattered and getattr(x, "shape", ()) == shapes[0]:
                     part, index = self.scattered[y]

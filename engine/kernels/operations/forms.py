@@ -86,8 +86,10 @@ KEEPING = frozenset(("sum", "mean", "prod", "max", "min", "any", "all", "logsume
 
 def reduction(at: At, x: Any, axis: Any, keepdims: Any, **attributes: Any) -> Any:
     axes = axes_of(axis, x.ndim)
+    if at.dtype.kind == "b" and x.kind != BOOL:
+        return at.again(OPERATORS.not_equal(x, 0))
     if at.op.name in KEEPING and not axes:
-        return OPERATORS.not_equal(x, 0) if at.dtype.kind == "b" and x.kind != BOOL else at.same(x)
+        return at.same(x)
     if at.op.name in ("max", "min") and x.kind == BOOL:
         return OPERATORS["any" if at.op.name == "max" else "all"](x, axis=axes, keepdims=keepdims)
     if keepdims:

@@ -161,7 +161,7 @@ def solve(a: Shape, b: Shape, **attributes: Any) -> Shape:
 
 
 SHAPES: dict[str, Callable[..., Any]] = {
-    **dict.fromkeys(("cast", "identity", "positive", "stop_gradient", "zeros_like", "ones_like", "flip"), same),
+    **dict.fromkeys(("cast", "flip"), same),
     **dict.fromkeys(("sum", "prod", "any", "all"), reduction),
     **dict.fromkeys(("max", "min", "mean", "argmax", "argmin"), of_elements),
     **dict.fromkeys(("cumsum_along", "cumprod_along", "linear_recurrence"), along),

@@ -23,12 +23,8 @@ if TYPE_CHECKING:
 MOST_SEARCHED = 1000
 
 
-def row(name: str, *inputs: Any, **attributes: Any) -> Any:
-    return OPERATORS[name](*inputs, **attributes)
-
-
 def where(condition: Any, a: Any, b: Any) -> Any:
-    return row("where_select", condition, a, b)
+    return OPERATORS.where_select(condition, a, b)
 
 
 def number_of(condition: Any) -> Any:
@@ -38,12 +34,12 @@ def number_of(condition: Any) -> Any:
 
 def finite(top: Any) -> Any:
     """The largest element, to be subtracted; where it is infinite there is nothing to subtract."""
-    return where(row("isfinite", top), top, 0.0)
+    return where(OPERATORS.isfinite(top), top, 0.0)
 
 
 def ordinary(product: Any) -> Any:
     """Whether a product has neither left the range of floats nor reached its ends."""
-    return row("logical_and", row("abs", product) >= 2.2250738585072014e-308, row("isfinite", product))
+    return OPERATORS.logical_and(OPERATORS.abs(product) >= 2.2250738585072014e-308, OPERATORS.isfinite(product))
 
 
 def product(a: Any, b: Any, strong: str) -> Any:
@@ -58,24 +54,21 @@ class Vocabulary:
 
     def __getattr__(self, name: str) -> Any:
         """Any other word is a row that has code of its own."""
-        from .expand import PRIMITIVE
-
-        if name not in PRIMITIVE and getattr(OPERATORS.get(name), "kernel", None).__class__ is not str:
+        found = OPERATORS.get(name)
+        if found is None or not (found.code or found.kernel.__class__ is str):
             raise AttributeError(name)
-        return OPERATORS[name]
+        return found
 
-    def primitive(self, name: str, *inputs: Any, **attributes: Any) -> Any:
-        """A row that has code of its own, whose operands are symbols in the kinds that it computes in."""
+    def primitive(self, op: Any, *inputs: Any, **attributes: Any) -> Any:
+        """A row that has code of its own, whose operands are symbols in the kind that it computes in."""
         from .expand import result_shapes
 
-        builder = self.builder
-        operands = tuple([builder.operand(x) for x in inputs])
-        kinds = [inputs[0].kind if name == "prod" else FLOAT]
-        shapes = result_shapes(OPERATORS[name], operands, attributes)
-        found = [
-            builder.sym(x) for x in builder.plain(OPERATORS[name], operands, attributes, kinds * len(shapes), shapes)
-        ]
-        return found[0] if len(found) == 1 else tuple(found)
+        operands = tuple([self.builder.operand(x) for x in inputs])
+        shapes = result_shapes(op, operands, attributes)
+        return self.builder.sym(self.builder.plain(op, operands, attributes, [inputs[0].kind], shapes)[0])
+
+    def full(self, value: float, shape: tuple[int, ...]) -> Any:
+        return self.builder.full(value, shape)
 
     # --- statements -------------------------------------------------------------------------------------------------
 
@@ -89,17 +82,17 @@ class Vocabulary:
         """0, 1, 2, ... along an axis of an array that is 1 along the others."""
         made = self.builder.emit(OPERATORS.ramp, (0, 1), {"num": size}, [INT], [(size,)])[0]
         self.builder.bounds[made] = (0, max(size - 1, 0))
-        return row("reshape", self.builder.sym(made), shape=tuple([size if i == axis else 1 for i in range(rank)]))
+        return OPERATORS.reshape(self.builder.sym(made), shape=tuple([size if i == axis else 1 for i in range(rank)]))
 
     # --- sums and moments -------------------------------------------------------------------------------------------
 
     def sum_to(self, x: Any, shape: tuple[int, ...]) -> Any:
         extra = len(x.shape) - len(shape)
         axes = [i for i, n in enumerate(x.shape) if i < extra or (shape[i - extra] == 1 and n != 1)]
-        return row("reshape", row("sum", x, axis=tuple(axes)), shape=shape)
+        return OPERATORS.reshape(OPERATORS.sum(x, axis=tuple(axes)), shape=shape)
 
     def mean(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        return row("sum", x, axis=axis, keepdims=keepdims) / float(self.joined(x, axis))
+        return OPERATORS.sum(x, axis=axis, keepdims=keepdims) / float(self.joined(x, axis))
 
     def joined(self, x: Any, axis: Any) -> int:
         """How many elements a reduction joins."""
@@ -108,24 +101,24 @@ class Vocabulary:
     def var(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         need(self.joined(x, axis) > ddof)
         deviation = x - self.mean(x, axis, True)
-        return row("sum", deviation * deviation, axis=axis, keepdims=keepdims) / float(self.joined(x, axis) - ddof)
+        return OPERATORS.sum(deviation * deviation, axis=axis, keepdims=keepdims) / float(self.joined(x, axis) - ddof)
 
     def std(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
         return self.root(self.var(x, axis, ddof, keepdims), x - self.mean(x, axis, True), axis, keepdims)
 
     def euclidean_norm(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        return self.root(row("sum", x * x, axis=axis, keepdims=keepdims), x, axis, keepdims)
+        return self.root(OPERATORS.sum(x * x, axis=axis, keepdims=keepdims), x, axis, keepdims)
 
     def root(self, squares: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         """The root of a sum of squares of x. The kernel is left where a square may have left the range of floats."""
-        ordinary = row("logical_and", squares > 1e-280, squares < 1e300)
+        ordinary = OPERATORS.logical_and(squares > 1e-280, squares < 1e300)
 
         def look() -> None:
-            zero = ~row("any", row("not_equal", x, 0.0), axis=axis, keepdims=keepdims)
-            self.builder.check(row("all", row("logical_or", ordinary, zero)))
+            zero = ~OPERATORS.any(OPERATORS.not_equal(x, 0.0), axis=axis, keepdims=keepdims)
+            self.builder.check(OPERATORS.all(OPERATORS.logical_or(ordinary, zero)))
 
-        self.when_not(row("all", ordinary), look)
-        return row("sqrt", squares)
+        self.when_not(OPERATORS.all(ordinary), look)
+        return OPERATORS.sqrt(squares)
 
     # --- products ---------------------------------------------------------------------------------------------------
 
@@ -140,7 +133,7 @@ class Vocabulary:
 
         first, second = of(shape_a, (rank, inner)), of(shape_b, (inner, rank + 1))
         output = labels + ((rank,) if len(shape_a) > 1 else ()) + ((rank + 1,) if len(shape_b) > 1 else ())
-        return row("contract", a, b, first=first, second=second, output=output, strong=strong)
+        return OPERATORS.contract(a, b, first=first, second=second, output=output, strong=strong)
 
     def contract(self, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = "") -> Any:
         """Where no label belongs to one factor alone, or none is summed, products of elements, and their sum."""
@@ -152,28 +145,28 @@ class Vocabulary:
         parts = []
         for x, names in ((a, first), (b, second)):
             kept = [n for n in order if n in names]
-            x = row("transpose", x, axes=tuple([names.index(n) for n in kept]))
+            x = OPERATORS.transpose(x, axes=tuple([names.index(n) for n in kept]))
             sizes = dict(zip(kept, shape_of(x)))
-            parts.append(row("reshape", x, shape=tuple([sizes.get(n, 1) for n in order])))
+            parts.append(OPERATORS.reshape(x, shape=tuple([sizes.get(n, 1) for n in order])))
         found = product(parts[0], parts[1], strong)
-        return row("sum", found, axis=tuple(range(len(output), len(order)))) if summed else found
+        return OPERATORS.sum(found, axis=tuple(range(len(output), len(order)))) if summed else found
 
     def prod(self, x: Any, axis: Any, keepdims: Any) -> Any:
         """The kernel is left where a partial product left the range of floats and no factor accounts for it."""
-        product = self.primitive("prod", x, axis=axis, keepdims=keepdims)
+        product = self.primitive(OPERATORS.prod, x, axis=axis, keepdims=keepdims)
         if x.kind == FLOAT:
 
             def look() -> None:
-                caused = row("any", row("logical_or", row("equal", x, 0.0), ~row("isfinite", x)), axis=axis)
-                self.builder.check(row("all", row("logical_or", ordinary(product), caused)))
+                caused = OPERATORS.any(OPERATORS.logical_or(OPERATORS.equal(x, 0.0), ~OPERATORS.isfinite(x)), axis=axis)
+                self.builder.check(OPERATORS.all(OPERATORS.logical_or(ordinary(product), caused)))
 
-            self.when_not(row("all", ordinary(product)), look)
+            self.when_not(OPERATORS.all(ordinary(product)), look)
         return product
 
     def product_of_others(self, x: Any) -> Any:
         """The kernel is left as by `prod`, and for zeros beside which a product of the others left the range."""
-        before, after = [row("cumprod", x, axis=0, exclusive=True, reverse=reverse) for reverse in (False, True)]
-        self.builder.check(row("all", row("logical_and", ordinary(before), ordinary(after))))
+        before, after = [OPERATORS.cumprod(x, axis=0, exclusive=True, reverse=reverse) for reverse in (False, True)]
+        self.builder.check(OPERATORS.all(OPERATORS.logical_and(ordinary(before), ordinary(after))))
         return before * after
 
     def power(self, a: Any, b: Any) -> Any:
@@ -184,15 +177,15 @@ class Vocabulary:
         if b in (0, 1):
             return a if b else self.builder.full(1.0, shape_of(a))
         if b == 0.5:  # sqrt has other values at -0 and -inf
-            return where(row("equal", a, -math.inf), math.inf, row("sqrt", row("unsigned", a)))
+            return where(OPERATORS.equal(a, -math.inf), math.inf, OPERATORS.sqrt(OPERATORS.unsigned(a)))
         if b == -0.5:
-            return row("divide", 1.0, row("power", a, 0.5))
+            return OPERATORS.divide(1.0, OPERATORS.power(a, 0.5))
         if not float(b).is_integer():
             return NotImplemented
         if b < 0:
-            return row("power", row("divide", 1.0, a), -b)
-        half = a if b < 4 else row("power", a, int(b) // 2)
-        product = row("multiply", half, half)
+            return OPERATORS.power(OPERATORS.divide(1.0, a), -b)
+        half = a if b < 4 else OPERATORS.power(a, int(b) // 2)
+        product = OPERATORS.multiply(half, half)
         return product * a if int(b) % 2 else product
 
     # --- systems ----------------------------------------------------------------------------------------------------
@@ -201,26 +194,26 @@ class Vocabulary:
         """Leave the kernel for matrices of extreme numbers, which the tape scales, and for those that are not finite."""
         for x in matrices:
             if x.size:
-                largest = row("max", row("abs", x), axis=tuple(range(len(x.shape))[-2:]))
-                fits = row("logical_and", largest <= 2.0**BITS, largest >= 2.0**-BITS)
-                fits = row("logical_or", fits, row("equal", largest, 0.0))
-                self.builder.check(row("all", fits))
+                largest = OPERATORS.max(OPERATORS.abs(x), axis=tuple(range(len(x.shape))[-2:]))
+                fits = OPERATORS.logical_and(largest <= 2.0**BITS, largest >= 2.0**-BITS)
+                fits = OPERATORS.logical_or(fits, OPERATORS.equal(largest, 0.0))
+                self.builder.check(OPERATORS.all(fits))
 
     def solve(self, a: Any, b: Any) -> Any:
         if len(b.shape) == 1:
-            return row("index", self.solve(a, row("reshape", b, shape=(-1, 1))), index=(Ellipsis, 0))
+            return OPERATORS.index(self.solve(a, OPERATORS.reshape(b, shape=(-1, 1))), index=(Ellipsis, 0))
         self.ordinary(a, b)
-        return self.primitive("solve", a, b)
+        return self.primitive(OPERATORS.solve, a, b)
 
     def inv(self, x: Any) -> Any:
         rows, columns = [self.places(x.shape[-1], 2, axis) for axis in (0, 1)]
-        return self.solve(x, number_of(row("equal", rows, columns)))
+        return self.solve(x, number_of(OPERATORS.equal(rows, columns)))
 
     def det(self, x: Any) -> Any:
         """Polynomials for small matrices. The kernel is left where the result is 0, or not finite."""
 
         def at(i: int, k: int) -> Any:
-            return row("index", x, index=(Ellipsis, i, k))
+            return OPERATORS.index(x, index=(Ellipsis, i, k))
 
         if x.shape[-1] == 2:
             found = at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0)
@@ -228,51 +221,51 @@ class Vocabulary:
             need(x.shape[-1] == 3)
             minors = [at(1, i) * at(2, k) - at(1, k) * at(2, i) for i, k in ((1, 2), (2, 0), (0, 1))]
             found = at(0, 0) * minors[0] + at(0, 1) * minors[1] + at(0, 2) * minors[2]
-        fine = row("logical_and", row("isfinite", found), row("not_equal", found, 0.0))
-        self.builder.check(row("all", fine))
+        fine = OPERATORS.logical_and(OPERATORS.isfinite(found), OPERATORS.not_equal(found, 0.0))
+        self.builder.check(OPERATORS.all(fine))
         return found
 
     # --- exponentials -----------------------------------------------------------------------------------------------
 
     def exponentials(self, x: Any, top: Any) -> Any:
-        return where(row("equal", top, math.inf), number_of(row("equal", x, top)), row("exp", x - finite(top)))
+        return where(OPERATORS.equal(top, math.inf), number_of(OPERATORS.equal(x, top)), OPERATORS.exp(x - finite(top)))
 
     def softmax(self, x: Any, axis: Any) -> Any:
-        weights = row("exp", x - finite(row("max", x, axis=axis, keepdims=True)))
-        return weights / row("sum", weights, axis=axis, keepdims=True)
+        weights = OPERATORS.exp(x - finite(OPERATORS.max(x, axis=axis, keepdims=True)))
+        return weights / OPERATORS.sum(weights, axis=axis, keepdims=True)
 
     def others(self, x: Any, axis: Any, top: Any) -> Any:
         """The sum of exp(x - top) but for one largest element, where it is finite: what log1p is taken of."""
-        largest = row("equal", x, top)
-        rest = row("sum", where(largest, 0.0, row("exp", x - finite(top))), axis=axis, keepdims=True)
-        ties = row("sum", number_of(largest), axis=axis, keepdims=True) - 1.0
-        return rest + where(row("isfinite", top), ties, 0.0)
+        largest = OPERATORS.equal(x, top)
+        rest = OPERATORS.sum(where(largest, 0.0, OPERATORS.exp(x - finite(top))), axis=axis, keepdims=True)
+        ties = OPERATORS.sum(number_of(largest), axis=axis, keepdims=True) - 1.0
+        return rest + where(OPERATORS.isfinite(top), ties, 0.0)
 
     def log_softmax(self, x: Any, axis: Any) -> Any:
-        top = row("max", x, axis=axis, keepdims=True)
+        top = OPERATORS.max(x, axis=axis, keepdims=True)
         return x - finite(top) - self.log_total(top, self.others(x, axis, top))
 
     def log_total(self, top: Any, others: Any) -> Any:
-        return where(row("isfinite", top), row("log1p", others), row("log", row("exp", top) + others))
+        return where(OPERATORS.isfinite(top), OPERATORS.log1p(others), OPERATORS.log(OPERATORS.exp(top) + others))
 
     def logsumexp(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        top = row("max", x, axis=axis, keepdims=True)
+        top = OPERATORS.max(x, axis=axis, keepdims=True)
         found = finite(top) + self.log_total(top, self.others(x, axis, top))
-        return found if keepdims else row("reshape", found, shape=shape_of(row("sum", x, axis=axis)))
+        return found if keepdims else OPERATORS.reshape(found, shape=shape_of(OPERATORS.sum(x, axis=axis)))
 
     # --- ties -------------------------------------------------------------------------------------------------------
 
     def tie_weights(self, x: Any, y: Any, axes: Any) -> Any:
-        nan = row("logical_and", row("isnan", x), row("isnan", y))
-        tied = number_of(row("logical_or", row("equal", x, y), nan))
-        return tied / row("sum", tied, axis=axes, keepdims=True)
+        nan = OPERATORS.logical_and(OPERATORS.isnan(x), OPERATORS.isnan(y))
+        tied = number_of(OPERATORS.logical_or(OPERATORS.equal(x, y), nan))
+        return tied / OPERATORS.sum(tied, axis=axes, keepdims=True)
 
     # --- moving -----------------------------------------------------------------------------------------------------
 
     def index_scatter(self, x: Any, shape: tuple[int, ...], index: Any) -> Any:
         kind = getattr(x, "kind", FLOAT)
         zeros = self.builder.full(0.0 if kind == FLOAT else 0, tuple(shape))
-        found = row("index_update", zeros, x, index=index)
+        found = OPERATORS.index_update(zeros, x, index=index)
         self.builder.scattered[found.var] = (x, index)
         return found
 
@@ -280,18 +273,18 @@ class Vocabulary:
         n = x.shape[0]
         rest = ((0, 0),) * (len(x.shape) - 1)
         size = min(abs(step), n)
-        kept = row("index", x, index=slice(0, n - size) if step > 0 else slice(size, n))
-        return row("pad_zeros", kept, pad_width=(((size, 0) if step > 0 else (0, size)), *rest))
+        kept = OPERATORS.index(x, index=slice(0, n - size) if step > 0 else slice(size, n))
+        return OPERATORS.pad_zeros(kept, pad_width=(((size, 0) if step > 0 else (0, size)), *rest))
 
     def roll(self, x: Any, shift: Any, axis: Any) -> Any:
         if axis is None:
-            return row("reshape", self.roll(row("reshape", x, shape=-1), shift, 0), shape=x.shape)
+            return OPERATORS.reshape(self.roll(OPERATORS.reshape(x, shape=-1), shift, 0), shape=x.shape)
         need(axis.__class__ is int and shift.__class__ is int)
         size = x.shape[axis]
         cut = -shift % size if size else 0
         before = (slice(None),) * (axis % len(x.shape))
-        parts = [row("index", x, index=(*before, part)) for part in (slice(cut, None), slice(0, cut))]
-        return row("concat", parts, axis=len(before))
+        parts = [OPERATORS.index(x, index=(*before, part)) for part in (slice(cut, None), slice(0, cut))]
+        return OPERATORS.concat(parts, axis=len(before))
 
     def triangle(self, x: Any, k: int, lower: bool) -> Any:
         rank = len(x.shape)
@@ -301,18 +294,18 @@ class Vocabulary:
     # --- tests, counts, points --------------------------------------------------------------------------------------
 
     def count_nonzero(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        return row("sum", x if x.kind == BOOL else row("not_equal", x, 0), axis=axis, keepdims=keepdims)
+        return OPERATORS.sum(x if x.kind == BOOL else OPERATORS.not_equal(x, 0), axis=axis, keepdims=keepdims)
 
     def searchsorted(self, a: Any, v: Any, right: bool) -> Any:
         """How many of the sorted numbers come before v; nan comes after all numbers."""
         need(len(a.shape) == 1 and a.size <= MOST_SEARCHED)
-        a = row("reshape", a, shape=(a.size, *(1,) * len(shape_of(v))))
-        before = row("less_equal" if right else "less", a, v)
-        return row("sum", row("logical_or", before, row("not_equal", v, v)), axis=0)
+        a = OPERATORS.reshape(a, shape=(a.size, *(1,) * len(shape_of(v))))
+        before = (OPERATORS.less_equal if right else OPERATORS.less)(a, v)
+        return OPERATORS.sum(OPERATORS.logical_or(before, OPERATORS.not_equal(v, v)), axis=0)
 
     def linspace(self, start: Any, stop: Any, num: int, endpoint: bool, axis: int) -> Any:
         need(shape_of(start) == shape_of(stop) == ())
         gaps = max(num - 1 if endpoint else num, 1)
         places = self.places(num)
-        found = row("cast", places, dtype="float64") * ((stop - start) / float(gaps)) + start
-        return where(row("equal", places, num - 1), stop, found) if endpoint and num > 1 else found
+        found = OPERATORS.cast(places, dtype="float64") * ((stop - start) / float(gaps)) + start
+        return where(OPERATORS.equal(places, num - 1), stop, found) if endpoint and num > 1 else found
