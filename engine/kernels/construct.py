@@ -7,12 +7,11 @@ from ..core.dtypes import WEAK_FLOAT
 from ..core.operands import as_operand, describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from ..eager.structure import flatten
+from ..eager.structure import flatten, rebuild
 from .builder import Builder
 from .ir import FLOAT, Kernel, Unsupported, Var
 from .paths import Masks, Reach
 from .replay import Replay
-from .results import Leaf
 from .rules import zeros
 from .symbols import Sym
 from .tangent import Tangent
@@ -33,7 +32,7 @@ STRUCTURES = (list, tuple, dict)
 class Constructed:
     """A kernel's IR, and what its results mean.
 
-    `value` is the structure of the program's value, with a `Leaf` for each result of the kernel. `derived` has, in an order that the
+    `value` is the form of the program's value, with a "leaf" for each result of the kernel. `derived` has, in an order that the
     command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` is the number of the
     result that says which sources reach the value (bit i for source i), or the mask itself, in which the sources `undecided` may
     not: data decide.
@@ -121,17 +120,17 @@ class Construction:
         dead_code(made.kernel)
         return made
 
-    def layout(self, found: Any) -> Any:
-        """A structure with leaves for its symbols."""
+    def layout(self, found: Any) -> tuple[Any, ...]:
+        """The form of a structure: its symbols are results of the kernel, of a dtype."""
         cls = found.__class__
         if cls is Sym or (cls is Tensor and found.dtype.kind in "fib"):
-            return Leaf(self.result(found), found.dtype)
+            return "leaf", self.result(found), found.dtype.name, found.dtype.weak
         if cls is dict:
-            return {key: self.layout(x) for key, x in found.items()}
+            return ("dict", *[(key, self.layout(x)) for key, x in found.items()])
         if cls in (list, tuple):
-            return cls([self.layout(x) for x in found])
+            return (cls.__name__, *[self.layout(x) for x in found])
         if cls in (float, int, bool, str) or found is None:
-            return found
+            return "known", found
         raise Unsupported(f"a result that is {describe(found)}")
 
     # --- paths --------------------------------------------------------------------------------------------------------
@@ -154,7 +153,7 @@ class Construction:
             return self.builder.sym(masks.at(x.var), x.dtype) if x.__class__ is Sym else x
 
         self.made.mask = ("result", self.result(masks.companion_of(y.var)))
-        return renamed(y), mapped(renamed, found)
+        return renamed(y), rebuild(found, [renamed(x) for x in flatten(found)])
 
     def tidied(self, y: Any) -> Any:
         """The value, with a block of what it and the results so far need: less is differentiated."""
@@ -281,16 +280,6 @@ def scalar(y: Any) -> Any:
     if shape_of(y):
         raise Unsupported("second derivatives of a value that is no number")
     return y
-
-
-def mapped(change: Any, found: Any) -> Any:
-    """A structure with every leaf changed."""
-    cls = found.__class__
-    if cls is dict:
-        return {key: mapped(change, x) for key, x in found.items()}
-    if cls in (list, tuple):
-        return cls([mapped(change, x) for x in found])
-    return change(found)
 
 
 def numeric(result: Any) -> tuple[Any, str | None]:

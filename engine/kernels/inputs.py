@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...parser.fields import Record
 from ..autodiff import drivers
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType
 from ..core.operands import describe
@@ -35,16 +36,13 @@ class Request:
         return tuple([getattr(self, name) for name in self.__slots__])
 
 
-class Input:
+class Input(Record):
     """What a kernel is specialised to in one input: a parameter of a kind and shape, or a value that is known (`kind` is "")."""
 
-    __slots__ = ("dtype", "kind", "shape", "value")
-
-    def __init__(self, kind: str, shape: tuple[int, ...], dtype: DType | None, value: Any = None) -> None:
-        self.kind = kind
-        self.shape = shape
-        self.dtype = dtype
-        self.value = value
+    kind: str
+    shape: tuple[int, ...]
+    dtype: DType | None
+    value: Any
 
     def key(self) -> tuple[Any, ...]:
         """What tells kernels apart."""
@@ -68,11 +66,11 @@ def described(name: str, value: Any, source: bool, known: bool) -> Input:
     if source and not hasattr(value, "leaves"):
         value = drivers.source(value)
     if value.__class__ is Tensor:
-        return Input(kind_of(value.dtype), value.shape, value.dtype)
+        return Input(kind_of(value.dtype), value.shape, value.dtype, None)
     if value.__class__ is float:
-        return Input(FLOAT, (), WEAK_FLOAT)
+        return Input(FLOAT, (), WEAK_FLOAT, None)
     if value.__class__ is int:
-        return Input(INT, (), WEAK_INT)
+        return Input(INT, (), WEAK_INT, None)
     if value.__class__ in (bool, str) or value is None:
         return Input("", (), None, value)
     raise Unsupported(f"an input that is {describe(value)}")

@@ -175,26 +175,20 @@ class Loop(Stmt):
     site: Site | None
 
 
-class SingularPoint:
-    """What a flag stands for: the singular point `spot` of a row, with the text of its notice, at a place of the program."""
+class SingularPoint(Record):
+    """What a flag stands for: the text of the notice of a singular point, and its place in the program."""
 
-    __slots__ = ("site", "text")
-
-    def __init__(self, text: str, site: Site | None) -> None:
-        self.text = text
-        self.site = site
+    text: str
+    site: Site | None
 
 
-class Kernel:
+class Kernel(Record):
     """A whole kernel. `parameters` are variables that the caller binds; `results` are operands."""
 
-    __slots__ = ("body", "flags", "parameters", "results")
-
-    def __init__(self, parameters: list[Var], body: Block, results: list[Any], flags: list[SingularPoint]) -> None:
-        self.parameters = parameters
-        self.body = body
-        self.results = results
-        self.flags = flags
+    parameters: list[Var]
+    body: Block
+    results: list[Any]
+    flags: list[SingularPoint]
 
 
 # --- walking --------------------------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class Compiled:
     """A kernel that can be called. `facts` is what is known of its results, in plain types, as the store keeps it."""
 
     def __init__(
-        self, request: Request, inputs: Mapping[str, Input], facts: dict[str, Any], interface: Interface, code: Any
+        self, request: Request, inputs: Mapping[str, Input], facts: dict[str, Any], interface: Any, code: Any
     ) -> None:
         self.request = request
         self.inputs = dict(inputs)
@@ -136,7 +136,7 @@ class Kernels:
 
     def note(self, key: Any, facts: dict[str, Any]) -> None:
         """Keep what was found out in place of a kernel."""
-        store.save(self.stored_key(key), Interface([], [], 0, 0), Code(b""), facts)
+        store.save(self.stored_key(key), Interface([], [], 0, 0, []), Code(b"", ()), facts)
 
     def refusal(self, point: Mapping[str, Any], request: Request) -> Unsupported | None:
         """Why there is no kernel, where that is known."""
@@ -179,9 +179,8 @@ class Kernels:
         """Construct, compile and keep a kernel."""
         made, emitted, code = compiled_source(self.core, point, inputs, request, self.careful)
         facts = facts_of(made, emitted)
-        interface = Interface(emitted.parameters, emitted.results, emitted.slots, emitted.flags, emitted.constants)
-        found = self.made[key] = Compiled(request, inputs, facts, interface, code)
-        store.save(self.stored_key(key), interface, code, facts)
+        found = self.made[key] = Compiled(request, inputs, facts, emitted, code)
+        store.save(self.stored_key(key), emitted, code, facts)
         return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...parser.fields import Record
 from ..core.dtypes import STRONG, WEAK, DType
 from ..core.state import Site
 from ..core.tensor import Tensor
@@ -18,20 +19,10 @@ if TYPE_CHECKING:
     from .kernels import Compiled
 
 
-class Leaf:
-    """A number or tensor of the value: the result `number` of the kernel, of a dtype."""
-
-    __slots__ = ("dtype", "number")
-
-    def __init__(self, number: int, dtype: DType) -> None:
-        self.number = number
-        self.dtype = dtype
-
-
 def facts_of(made: Constructed, emitted: Any) -> dict[str, Any]:
     """What is known of a kernel's results, in plain types."""
     return {
-        "value": plain_layout(made.value), "derived": made.derived, "mask": made.mask, "mode": made.mode,
+        "value": made.value, "derived": made.derived, "mask": made.mask, "mode": made.mode,
         "undecided": made.undecided,
         "conditional": any(stmt.__class__ is Loop and stmt.index is None for stmt in walk(made.kernel.body)),
         "shape": made.shape, "apart": made.apart, "text": emitted.text,
@@ -43,27 +34,12 @@ def place(site: Any) -> tuple[int, int]:
     return (0, 0) if site is None else (site.start, site.end)
 
 
-def plain_layout(value: Any) -> Any:
-    """The layout of a value in plain types."""
-    cls = value.__class__
-    if cls is Leaf:
-        return "leaf", value.number, value.dtype.name, value.dtype.weak
-    if cls is dict:
-        return ("dict", *[(key, plain_layout(x)) for key, x in value.items()])
-    if cls in (list, tuple):
-        return (cls.__name__, *[plain_layout(x) for x in value])
-    return "known", value
-
-
-class Found:
+class Found(Record):
     """The results of a call."""
 
-    __slots__ = ("compiled", "flags", "results")
-
-    def __init__(self, compiled: Compiled, results: Sequence[Any], flags: Sequence[int]) -> None:
-        self.compiled = compiled
-        self.results = results
-        self.flags = flags
+    compiled: Compiled
+    results: Sequence[Any]
+    flags: Sequence[int]
 
     @property
     def value(self) -> Any:

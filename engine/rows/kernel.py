@@ -11,7 +11,7 @@ from ..core.state import STATE, Site, end_of
 from ..core.wording import elements_summed
 from ..kernels.compile import store
 from ..kernels.compile.rows import RowsEntry
-from ..kernels.compile.run import Interface, OutOfMemory
+from ..kernels.compile.run import OutOfMemory
 from ..kernels.inputs import Input, Request, argument, described
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..kernels.kernels import MOST_KNOWN, compiled_source
@@ -65,7 +65,7 @@ class KernelRows:
                 kind, dtype = FLOAT, WEAK_FLOAT if column.ndim > 1 else WEAK_COUNT
             if source and kind == BOOL:
                 raise Unsupported("a derivative by a truth value")
-            found[name] = Input(kind, column.shape[1:], dtype)
+            found[name] = Input(kind, column.shape[1:], dtype, None)
         return found
 
     def key(self) -> tuple[Any, ...]:
@@ -121,9 +121,8 @@ class KernelRows:
             facts = facts_of(made, emitted)
             if facts["value"][0] != "leaf" or facts["apart"] is not None:
                 raise Unsupported("rows whose results are structures, or the same in every row")
-            interface = Interface(emitted.parameters, emitted.results, emitted.slots, emitted.flags, emitted.constants)
-            store.save(store.key_of(key), interface, code, facts)
-            return self.keep(key, RowsEntry(interface, code, self.by_row()), facts)
+            store.save(store.key_of(key), emitted, code, facts)
+            return self.keep(key, RowsEntry(emitted, code, self.by_row()), facts)
         raise Unsupported("a program in which so many inputs decide sizes")
 
     def run(self, first: int, results: Any) -> Any:

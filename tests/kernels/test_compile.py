@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff.engine.core.limits import enforced
-from adiff.engine.kernels.compile.run import Entry, Failed, Interface, OutOfMemory
+from adiff.engine.kernels.compile.run import Entry, Failed, OutOfMemory
+from adiff.engine.kernels.emit import Emitted
 from adiff.engine.ops.registry import ROWS
 from adiff.parser.errors import AdiffError
 
@@ -19,18 +20,13 @@ compiled = pytest.importorskip("adiff.engine.kernels.compile.numba_backend", exc
 FLOAT, INT, BOOL = ("f", ()), ("i", ()), ("b", ())
 
 
-class Emitted(Interface):
+def written(text: str, parameters: Any, results: Any, slots: int = 0, flags: int = 0, constants: Any = ()) -> Emitted:
     """A text with what the emission says of it."""
-
-    def __init__(
-        self, text: str, parameters: Any, results: Any, slots: int = 0, flags: int = 0, constants: Any = ()
-    ) -> None:
-        super().__init__(parameters, results, slots, flags, constants)
-        self.text, self.narrow = text, False
+    return Emitted(text, parameters, results, slots, flags, list(constants), False)
 
 
 def entry(text: str, parameters: Any, results: Any, **more: Any) -> Entry:
-    emitted = Emitted(text, parameters, results, **more)
+    emitted = written(text, parameters, results, **more)
     return Entry(emitted, compiled(emitted))
 
 

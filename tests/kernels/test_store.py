@@ -13,9 +13,9 @@ from adiff.engine.kernels.compile.run import Entry
 from adiff.engine.kernels.ir import Unsupported
 from adiff.parser import cache
 
-from .test_compile import FLOAT, INT, LOOP, Emitted, compiled, loop
+from .test_compile import FLOAT, INT, LOOP, compiled, loop, written
 
-EMITTED = Emitted(LOOP, [FLOAT, INT], [FLOAT, FLOAT], slots=1)
+EMITTED = written(LOOP, [FLOAT, INT], [FLOAT, FLOAT], slots=1)
 KEY = "a key"
 
 
@@ -49,7 +49,7 @@ print(value, slope, flags, more, sorted({"numba", "numpy", "scipy"} & set(sys.mo
 def test_constants_and_functions_of_scipy_are_found_again(folder: Path) -> None:
     text = "def kernel(run, x, c, r):\n    for i in range(4):\n        r[i] = scipy_jv(1.0, x * c[i])\n    return 0\n"
     constants = [np.arange(4.0).reshape(2, 2)]
-    emitted = Emitted(text, [FLOAT], [("f", (2, 2))], constants=constants)
+    emitted = written(text, [FLOAT], [("f", (2, 2))], constants=constants)
     assert store.save(KEY, emitted, compiled(emitted))
     found: Any = store.load(KEY)
     (array,), _ = Entry(*found[:2])(0.5)
@@ -92,7 +92,7 @@ def test_a_file_that_others_may_write_is_ignored(folder: Path, code: Code) -> No
 def test_code_that_does_not_load_is_unsupported(code: Code) -> None:
     for broken in (code.object[:200], b"no object", b""):
         with pytest.raises(Unsupported):
-            Entry(EMITTED, Code(broken))
+            Entry(EMITTED, Code(broken, ()))
 
 
 def test_the_oldest_entries_make_room(folder: Path, code: Code, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from _thread import allocate_lock
 
+from ....parser.fields import Record
 from ...ops.scipy_functions import address
 from ..ir import Unsupported
 from .record import ENTRY, RESIZE
@@ -15,14 +16,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Code:
+class Code(Record):
     """Object code, and what it calls of SciPy."""
 
-    __slots__ = ("externals", "object")
-
-    def __init__(self, code: bytes, externals: Sequence[str] = ()) -> None:
-        self.object = code
-        self.externals = externals
+    object: bytes
+    externals: Sequence[str]
 
 
 LOCK = allocate_lock()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from struct import Struct
 
+from ....parser.fields import Record
 from ...core.limits import LIMITS, MACHINE
 from . import load
 from .record import CAPACITY, ENTRY, LEFT, NO_MEMORY, SLOT_WORDS, STOP, first_slot
@@ -46,20 +47,15 @@ class Stopped(Failed):
     """The kernel has left because the stop word was set."""
 
 
-class Interface:
-    """What a caller must know of a kernel: the (kind, shape) of its parameters and results, how many slots and flags it has, and
-    its constant arrays."""
+class Interface(Record):
+    """What a caller must know of a kernel, as `Emitted` says it: the (kind, shape) of its parameters and results, how many slots and
+    flags it has, and its constant arrays."""
 
-    __slots__ = ("constants", "flags", "parameters", "results", "slots")
-
-    def __init__(
-        self, parameters: Sequence[Any], results: Sequence[Any], slots: int, flags: int, constants: Sequence[Any] = ()
-    ) -> None:
-        self.parameters = [(kind, tuple(shape)) for kind, shape in parameters]
-        self.results = [(kind, tuple(shape)) for kind, shape in results]
-        self.slots = slots
-        self.flags = flags
-        self.constants = list(constants)
+    parameters: list[tuple[str, tuple[int, ...]]]
+    results: list[tuple[str, tuple[int, ...]]]
+    slots: int
+    flags: int
+    constants: list[Any]
 
 
 def elements_of(array: Any) -> int:
@@ -93,12 +89,12 @@ class Frame:
         if self.held > kept:
             self.free()
 
-    def free(self, release: Any = RELEASE) -> None:
+    def free(self, release: Any = RELEASE, capacity: int = CAPACITY) -> None:
         """Give back the memory of the slots."""
         for place in self.slots:
             if self.record[place]:
                 release(self.record[place])
-                self.record[place] = self.record[place + CAPACITY] = 0
+                self.record[place] = self.record[place + capacity] = 0
         self.held = 0
 
     __del__ = free

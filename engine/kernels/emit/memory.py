@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import NamedTuple
 
 from .scalars import is_atom
 
@@ -15,29 +16,20 @@ if TYPE_CHECKING:
     Index = tuple["Affine", ...]
 
 
-class Affine:
-    """A sum of integer variables times known integers, plus an integer."""
+class Affine(NamedTuple):
+    """A sum of integer variables times known integers, in the order of their names, plus an integer."""
 
-    __slots__ = ("constant", "terms")
+    constant: int = 0
+    terms: tuple[tuple[str, int], ...] = ()
 
-    def __init__(self, constant: int = 0, terms: tuple[tuple[str, int], ...] = ()) -> None:
-        self.constant = constant
-        self.terms = terms
-
-    def __add__(self, other: Affine) -> Affine:
+    def __add__(self, other: Affine) -> Affine:  # type: ignore[override]
         terms = dict(self.terms)
         for name, factor in other.terms:
             terms[name] = terms.get(name, 0) + factor
-        return Affine(self.constant + other.constant, tuple([(name, n) for name, n in terms.items() if n]))
+        return Affine(self.constant + other.constant, tuple(sorted([(name, n) for name, n in terms.items() if n])))
 
-    def __mul__(self, factor: int) -> Affine:
+    def __mul__(self, factor: int) -> Affine:  # type: ignore[override]
         return Affine(self.constant * factor, tuple([(name, n * factor) for name, n in self.terms if factor]))
-
-    def __eq__(self, other: object) -> bool:
-        return other.__class__ is Affine and self.constant == other.constant and set(self.terms) == set(other.terms)
-
-    def __hash__(self) -> int:
-        return hash((self.constant, frozenset(self.terms)))
 
     def __str__(self) -> str:
         text = ""

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-# Rows whose results, where they are integers, may become parts of indices.
-SUMMED = (OPERATORS.add, OPERATORS.subtract, OPERATORS.multiply)
-
-
 class Statements(Reductions):
     solve = solve
 
@@ -59,7 +55,8 @@ class Statements(Reductions):
     def summed(self, stmt: Apply) -> Affine | None:
         """A sum of integers, which becomes a part of indices without a line of its own."""
         row = stmt.row
-        if row not in SUMMED or any(kind_of(v) != "i" for v in stmt.inputs):
+        sums = (OPERATORS.add, OPERATORS.subtract, OPERATORS.multiply)
+        if row not in sums or any(kind_of(v) != "i" for v in stmt.inputs):
             return None
         left, right = map(self.place, stmt.inputs)
         if row is not OPERATORS.multiply:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from ....parser.fields import Record
 from ...core.dispatch import apply
 from ...core.dtypes import DType
 from ...core.operands import wrap
@@ -47,16 +48,13 @@ def is_unknown(x: Any) -> bool:
     return x.__class__ is Sym or x.__class__ is Var or (x.__class__ is tuple and any(map(is_unknown, x)))
 
 
-class At:
+class At(Record):
     """An application: the row, its attributes, and the dtype of its result."""
 
-    __slots__ = ("attributes", "builder", "dtype", "op")
-
-    def __init__(self, builder: Builder, op: Operation, attributes: dict[str, Any], dtype: DType) -> None:
-        self.builder = builder
-        self.op = op
-        self.attributes = attributes
-        self.dtype = dtype
+    builder: Builder
+    op: Operation
+    attributes: dict[str, Any]
+    dtype: DType
 
     @property
     def kind(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....parser.fields import Record
 from ...core.operands import as_operand, operand_dtype
 from ...core.state import STATE
 from ...core.tensor import OPERATORS, Tensor, shape_of
@@ -22,16 +23,14 @@ if TYPE_CHECKING:
 FAR = 2**62
 
 
-class Sequence:
+class Sequence(Record):
     """The items `at(index)` for the indices from `start` to `stop` by the known `step`."""
 
+    start: Any
+    stop: Any
+    step: int
+    at: Callable[[Any], Any]
     description = "a sequence"
-
-    def __init__(self, start: Any, stop: Any, step: int, at: Callable[[Any], Any]) -> None:
-        self.start = start
-        self.stop = stop
-        self.step = step
-        self.at = at
 
     @property
     def count(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ....parser.fields import Record
 from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import FLOAT64, INT64, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType
 from ...core.tensor import Tensor
@@ -50,24 +51,18 @@ class Frame(list):  # type: ignore[type-arg]
         self.place = place
 
 
-class Maybe:
+class Maybe(Record):
     """The value of a variable that has one only if `assigned`, a symbol, holds."""
 
-    __slots__ = ("assigned", "value")
-
-    def __init__(self, value: Any, assigned: Any) -> None:
-        self.value = value
-        self.assigned = assigned
+    value: Any
+    assigned: Any
 
 
-class Conflict:
+class Conflict(Record):
     """The content of a variable to which data give values of different forms. It must not be read."""
 
-    __slots__ = ("reason",)
+    reason: str
     description = "a value that depends on data"
-
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
 
 
 def is_numeric(x: Any) -> bool:
