@@ -99,7 +99,9 @@ def describe(x: Any) -> str:
 
 
 def shown(x: Any) -> str:
-    """A value in a message: a number or a text as it is, else what it is."""
+    """A value in a message: a number or a text as it is, else what it is; a tuple item by item."""
+    if x.__class__ is tuple:
+        return "(" + ", ".join(map(shown, x)) + "," * (len(x) == 1) + ")"
     return repr(x) if x is None or x.__class__ in (bool, int, float, complex, str) else describe(x)
 
 

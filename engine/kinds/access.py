@@ -7,7 +7,7 @@ from ..core.dtypes import WEAK_COUNT, numpys
 from ..core.errors import failure, plural
 from ..core.following import path_ends
 from ..core.limits import listed, nest
-from ..core.operands import as_operand, counted, describe
+from ..core.operands import as_operand, counted, describe, shown
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import index_in
 
@@ -98,8 +98,8 @@ def get_item(value: Any, index: Any) -> Any:
     if cls is dict:
         key = hashable(index)
         if key not in value:
-            known = ", ".join(repr(k) for k in list(value)[:8])
-            raise failure("E0411", f"the dict has no key {key!r}", f"its keys are {known}" if known else "it is empty")
+            known = ", ".join(map(shown, list(value)[:8]))
+            raise failure("E0411", f"the dict has no key {shown(key)}", f"its keys are {known}" if known else "it is empty")
         return value[key]
     getter = getattr(value, "get_item", None)
     if getter is not None:
