@@ -73,6 +73,8 @@ def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
         words = message.rpartition("(")[2].rstrip(").").split()
         if words and command.option("at") is not None:
             bindings = [word for word in words if word.partition("=")[0].isidentifier() and "=" in word]
+            if words[0][0] == "=":
+                see = f"a binding has no spaces, or quotes: --at x{''.join(words)}"
             if bindings and words[0] in (*bindings, "-at"):
                 see = f"inputs are bound by --at {','.join(bindings)}"
     return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
@@ -166,7 +168,7 @@ def callback(command: Command) -> Callable[..., Request]:
         for option in command.options:
             value = values[parameter_name(option)]
             if option.kind == "flag":
-                given += [(option, None)] if value else []
+                given += [] if value is None else [(option, None if value else "")]
             elif option.repeat:
                 given += [(option, text) for text in value or ()]
             elif value is not None:
@@ -213,15 +215,16 @@ def option_parameter(option: Option) -> inspect.Parameter:
     elif not all(choice in says for choice in option.choices):  # a choice that is cut across lines is none
         says += f" One of {', '.join(option.choices)}."
     default = typer.Option(
-        False if flag else None,
-        *option.names,
+        None,
+        *option.names[:-1],
+        f"{option.long}/{option.off}" if option.off else option.long,
         metavar=None if flag else metavar,
         help=escaped(says),
         show_default=False,
         rich_help_panel=option.panel,
         autocompletion=complete if option.choices else None,
     )
-    annotation: Any = bool if flag else (list[str] | None) if option.repeat else (str | None)
+    annotation: Any = (bool | None) if flag else (list[str] | None) if option.repeat else (str | None)
     return parameter(parameter_name(option), default, annotation)
 
 

@@ -56,7 +56,8 @@ def divide(option: str, part: str) -> tuple[str, str]:
         hint = "write name=value, as in x=2 or x=[1,2,3]"
         raise errors.bad_binding(f"{option}: {part.strip()!r} is not a binding", hint)
     if not name.isidentifier():
-        raise errors.bad_binding(f"{option}: {name!r} in {part.strip()!r} is not a name")
+        said = f"{option}: {name!r} in {part.strip()!r} is not a name"
+        raise errors.bad_binding(said, f"write {name[:-1]}={value}" if name[:-1].isidentifier() else None)
     if not value:
         raise errors.bad_binding(f"{option}: {name!r} is given no value", f"write {name}=2, or {name}=@file.npy")
     return name, value

@@ -54,7 +54,7 @@ def split(
                 if text in options or text == "--":
                     return [], written, None
                 written.append(text)
-            given.append((option, None if option.kind == "flag" else text))
+            given.append((option, None if option.kind == "flag" and name != option.off else text))
     return positionals, written, None if amiss else given
 
 
@@ -76,7 +76,7 @@ def is_option(token: str, options: dict[str, Option]) -> bool:
 
 def spellings(command: Command) -> dict[str, Option]:
     """The command's options by every name they have."""
-    return {name: option for option in command.options for name in option.names}
+    return {name: option for option in command.options for name in (*option.names, option.off) if name}
 
 
 def text_given(tokens: Sequence[str], name: str) -> str | None:

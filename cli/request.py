@@ -28,8 +28,8 @@ class Request:
         self.bound: dict[str, dict[str, object]] = {}
 
     def flag(self, key: str) -> bool:
-        """Whether a flag was given."""
-        return key in self.options
+        """Whether an option was given, a flag that was not taken back."""
+        return self.options.get(key, False) is not False
 
     def text(self, key: str, default: str = "") -> str:
         """An option's value, of an option that takes one text."""
@@ -54,8 +54,8 @@ def build(command: Command, positionals: Sequence[str], given: Sequence[tuple[Op
     """The request for a command line that has been split; raises AdiffError for a value that means nothing."""
     options: dict[str, object] = {}
     for option, text in given:
-        if text is None:
-            options[option.key] = True
+        if option.kind == "flag" or text is None:
+            options[option.key] = text is None
             continue
         value = value_of(option, text)
         if not option.repeat:

@@ -28,12 +28,13 @@ NEARER = 0.5
 
 class Branches:
     """What one run chose, and how near it came to singular points; `analytic` says that it chose
-    nothing."""
+    nothing, and `stops` why no estimate can follow."""
 
-    __slots__ = ("analytic", "choices", "distances")
+    __slots__ = ("analytic", "choices", "distances", "stops")
 
     def __init__(self) -> None:
         self.analytic = True
+        self.stops = ""
         self.choices: list[Any] = []
         self.distances: list[Any] = []
 
@@ -61,6 +62,8 @@ class BranchRecorder:
         branches = self.branches
         if op.derivative in ("none", "zero"):
             if op.reason != "a constant":
+                if op is OPERATORS.stop_gradient:
+                    branches.stops = "stop_gradient leaves out a part of the derivative, and no estimate does"
                 self.decided(out)
             return out
         side, distance = op.side, op.distance

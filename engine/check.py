@@ -149,7 +149,7 @@ def judgement(source: Source, i: int, a: Any) -> dict[str, Any]:
     ok = judged(a, b, uncertainty, floor, TOLERANCE[method])
     why = f"an independent estimate has not converged: {b:.6g} ± {uncertainty:.2g} beside the gradient {a:.6g}"
     if not (finite(b) and finite(uncertainty)):
-        why = "neither a complex step nor differences give a finite estimate"
+        why = (source.here and source.here.stops) or "neither a complex step nor differences give a finite estimate"
     return found(ok if agree and on_piece else ok or None, b, method, why)
 
 

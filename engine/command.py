@@ -30,11 +30,11 @@ class Option:
     The engine takes what stands in the panels Derivative, Computing and Limits, by the same name.
     """
 
-    __slots__ = ("choices", "help", "key", "kind", "long", "metavar", "page", "panel", "repeat", "short")
+    __slots__ = ("choices", "help", "key", "kind", "long", "metavar", "off", "page", "panel", "repeat", "short")
 
     def __init__(
         self, long: str, kind: str, metavar: str, panel: str, help: str, short: str | None = None,
-        choices: tuple[str, ...] = (), repeat: bool = False, page: str = "",
+        choices: tuple[str, ...] = (), repeat: bool = False, page: str = "", off: str = "",
     ) -> None:  # fmt: skip
         self.long = long
         self.short = short
@@ -45,6 +45,7 @@ class Option:
         self.help = help
         self.choices = choices
         self.repeat = repeat
+        self.off = off  # of a flag that may have a default: the spelling that takes it back
         self.page = page  # what docs/commands.md adds to the help
 
     @property
@@ -174,8 +175,8 @@ SHOWN = (
         "--color", "choice", "WHEN", OUTPUT, "Colour: auto, always or never.", choices=("auto", "always", "never"),
         page="`NO_COLOR`, `FORCE_COLOR` and `TERM=dumb` are honoured",
     ),
-    Option("--quiet", "flag", "", OUTPUT, "No notices.", "-q"),
-    Option("--verbose", "flag", "", OUTPUT, "Say which engine ran, why, and how long it took.", "-v"),
+    Option("--quiet", "flag", "", OUTPUT, "No notices.", "-q", off="--no-quiet"),
+    Option("--verbose", "flag", "", OUTPUT, "Say which engine ran, why, and how long it took.", "-v", off="--no-verbose"),
     Option("--debug", "flag", "", OUTPUT, "Show the trace of a fault of adiff's own."),
 )  # fmt: skip
 

@@ -85,7 +85,7 @@ def minimize(
         raise AdiffError("E0812", "--max-iterations: minimize takes at least one iteration", None, "write 1 or more")
     variables = Variables(start, options.get("dtype") == "float32")
     compared = [pair for text in constraints for pair in comparisons(text)]
-    elsewhere = {name for one, _ in compared for name in (*one.inputs, *one.optional)}
+    elsewhere = {name for one, *_ in compared for name in (*one.inputs, *one.optional)}
     objective = Objective(program, variables, at, elsewhere, options)
     lower, upper = limits_of(variables, bounds or {})
     held = [Constraint(*pair, variables, at, options) for pair in compared]

@@ -153,8 +153,8 @@ class Objective:
         return np.concatenate([row.reshape(-1, x.size) for row in rows])
 
 
-def comparisons(text: str) -> list[tuple[Program, str]]:
-    """For each comparison of a constraint the program of left - right, and its operator. The columns stay what they were:
+def comparisons(text: str) -> list[tuple[Program, str, str]]:
+    """For each comparison of a constraint the program of left - right, its operator, the constraint. Columns stay what they were:
     of `0 <= x <= 1` the programs are `0-(x)` and `     x-(1)`."""
     source = Source(text, "--subject-to")
     body = parse(source).body
@@ -171,16 +171,32 @@ def comparisons(text: str) -> list[tuple[Program, str]]:
         middle = text.index(operator, left.end)
         end = text.index(following, right.end) if following else len(text)
         differences = f"{' ' * begin}{text[begin:middle]}-({text[middle + 2 : end]}\n)"
-        found.append((Program(differences, source.name), operator))
+        try:
+            found.append((Program(differences, source.name), operator, text))
+        except AdiffError as error:
+            raise placed(error, text) from None
         begin, operator = middle + 2, following
     return found
+
+
+def placed(error: AdiffError, text: str) -> AdiffError:
+    """The error of a difference, in the constraint as it was written."""
+    if error.span is not None and error.span.source.name == "--subject-to":
+        error.span = Span(Source(text, "--subject-to"), error.span.start, min(error.span.end, len(text)))
+    return error
 
 
 class Constraint:
     """A comparison as a function of the variables that is at least 0, or is 0."""
 
     def __init__(
-        self, program: Program, operator: str, variables: Variables, at: Mapping[str, Any], options: dict[str, Any]
+        self,
+        program: Program,
+        operator: str,
+        text: str,
+        variables: Variables,
+        at: Mapping[str, Any],
+        options: dict[str, Any],
     ) -> None:
         self.kind = "eq" if operator == "==" else "ineq"  # in SciPy's words
         self.sign = -1.0 if operator == "<=" else 1.0
@@ -188,9 +204,12 @@ class Constraint:
         read = {*program.inputs, *program.optional}
         self.fixed = {name: value for name, value in at.items() if name in read}
         self.names = [name for name, _, _ in variables.parts if name in read]
-        self.jacobian = program.repeated(
-            "jacobian", self.point(variables.start), self.names, **{**options, "write": None}
-        )
+        try:
+            self.jacobian = program.repeated(
+                "jacobian", self.point(variables.start), self.names, **{**options, "write": None}
+            )
+        except AdiffError as error:
+            raise placed(error, text) from None
 
     def point(self, x: Any) -> dict[str, Any]:
         bound = self.variables.bound(x)

@@ -135,6 +135,8 @@ def _caret(place: Place) -> Mistake:
     if place.following == "=" and place.start_at(1) == place.end:
         return place.mistake("E0107", "'^=' is not a power here", "write **= for the power", None, place.end_at(1))
     hint = "write ** for the power; bitwise_xor(a, b) is the exclusive or"
+    if place.previous in FAMILIAR:
+        hint = f"write {place.previous}(...)**{place.following}"
     return place.mistake("E0107", "'^' is not the power operator", hint)
 
 

@@ -61,7 +61,7 @@ NUMPY_TEXTS = {"comb": "special.binom({0}, {1})", "factorial": "special.gamma(({
 # The functions of NumPy and of scipy.special that give what the row of that name, or alias, gives.
 NUMPY_FUNCTIONS = """floor_divide mod logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor left_shift
     right_shift invert exp expm1 log log1p cbrt logaddexp2 sinc sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh
-    arccosh arctanh floor ceil trunc sign abs copysign maximum minimum fmod nextafter isnan isinf isfinite isposinf isneginf
+    arccosh arctanh floor ceil rint trunc sign abs copysign maximum minimum fmod nextafter isnan isinf isfinite isposinf isneginf
     signbit isreal isclose gcd lcm nan_to_num zeros_like ones_like""".split()
 SCIPY_FUNCTIONS = """erf erfc erfcx erfinv erfcinv ndtr ndtri dawsn gammaln digamma polygamma gamma beta betaln gammainc gammaincc
     betainc zeta rel_entr kl_div expi exp1 jv yv iv kv j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e""".split()

@@ -18,7 +18,7 @@ from ..eager.statements import assert_ as checked
 from ..eager.statements import one_by_one
 from ..eager.values import Builtin, Function
 from ..ops import arithmetic
-from ..ops.rounding import maximum, minimum
+from ..ops.rounding import maximum, minimum, round_half_even
 from ..program import core as c
 from ..program.core import PARENT, RESULT, UNSET
 from .nodes import CALL, HINT, NUMBER, Node, number, symbol
@@ -88,7 +88,9 @@ def extreme(row: Operation) -> Builtin:
 
 
 KNOWN = Intrinsics({name: INTRINSICS[name] for name in PLAIN})
-KNOWN.update(max=extreme(maximum), min=extreme(minimum))
+KNOWN.update(
+    max=extreme(maximum), min=extreme(minimum), round=Builtin("round", lambda x: plain(round_half_even(x)))
+)  # fmt: skip
 
 
 class Tracer(eager.Compiler):

@@ -170,7 +170,8 @@ class Names:
     def unknown_function(self, name: str, node: s.Node) -> AdiffError:
         known = [*vocabulary.function_names(), *self.visible_names(), *self.held]
         close = suggest(name, known)
-        hint = did_you_mean(close) or "`adiff ops` lists the functions"
+        product = f"to multiply, write {name}*(...)" if len(name) == 1 else "`adiff ops` lists the functions"
+        hint = did_you_mean(close) or product
         return self.error("E0203", f"unknown function '{name}'", node, hint)
 
     def unknown_member(self, path: list[str], node: s.Node) -> AdiffError:

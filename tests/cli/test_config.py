@@ -37,6 +37,7 @@ GRAD = ("grad", "sin(x)", "--at", "x=2")
         ('format = "csv"', GRAD, {}, "value,d_x\n0.9092974268256817,-0.4161468365471424\n"),
         ('max-steps = "1e3"', ("value", "while True: pass"), {}, "took more than 1000 steps"),
         ('quiet = true', ("grad", "x*ones(2)", "--at", "x=1"), {}, "2.0\n"),
+        ('quiet = true', ("grad", "x*ones(2)", "--at", "x=1", "--no-quiet"), {}, "notice[N"),
         ('quiet = true', ("grad", "x*ones(2)", "--at", "x=1"), {"ADIFF_QUIET": "no"}, "notice[N"),
         ('jobs = 2\nkinks = "torch"', ("derive", "x**2"), {}, "2*x\n"),
     ],

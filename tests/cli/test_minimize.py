@@ -126,7 +126,7 @@ def test_what_does_not_converge(adiff: Callable[..., Any], arguments: list[str],
         ),
         (
             ["x", "--start", "x=1", "--subject-to", "0 <= x <= sine(1)"],
-            "--subject-to:1:11: error[E0203]: unknown function",
+            "--subject-to:1:11: error[E0203]: unknown function 'sine'\n0 <= x <= sine(1)\n",
         ),
         (["x", "--start", "x=1", "--method", "bfgs", "--bounds", "x=0:"], "bfgs takes no bounds"),
         (["x", "--start", "x=1", "--method", "bfgs", "--subject-to", "x>=0"], "bfgs takes no constraints"),

@@ -50,8 +50,9 @@ def test_a_complex_step_beside_data(w: Any, engine: str) -> None:
         ("sqrt(x - 1)", 1.0),
         ("x if x < 1 else x*x", float("nan")),
         ("x if x < 1 else x*x", float("inf")),
+        ("x*stop_gradient(x)", 2.0),
     ],
-    ids=["chaos", "noise", "an edge", "nan", "infinity"],
+    ids=["chaos", "noise", "an edge", "nan", "infinity", "stopped"],
 )
 def test_no_verdict(text: str, x: float) -> None:
     outcome = checked(text, {"x": x}, ["x"])
@@ -59,6 +60,7 @@ def test_no_verdict(text: str, x: float) -> None:
     assert outcome.check.sources["x"]["ok"] is None
     (said,) = [notice.message for notice in outcome.notices if notice.code == "N0605"]
     assert said.startswith("no verdict by 'x'")
+    assert ("stop_gradient leaves out" in said) == ("stop_gradient" in text)
 
 
 WRONG = "@custom_gradient\ndef f(t):\n    def back(g):\n        return g * {factor} * t\n    return t * t, back\n"
