@@ -6,6 +6,7 @@ from ..parser.errors import AdiffError
 from .core.operation import Operation
 from .core.state import LOCK, STATE
 from .ops.registry import ROWS
+from .program import library
 
 DERIVATIVES = {
     "partials": "element-wise: one partial per input",
@@ -72,8 +73,8 @@ def derivative_formula(name: str) -> str | None:
     """The derivative of an element-wise row as a formula: "cos(x)" of sin; None where it has none."""
     from .formulas.derivation import derivative_of_row
 
-    row = ROWS[name]
-    if row.derivative not in ("partials", "composite"):
+    row = ROWS.get(name)
+    if row is None or row.derivative not in ("partials", "composite"):
         return None
     with LOCK:
         try:
@@ -99,4 +100,8 @@ def choice_text(choice: object) -> str:
 
 def operations() -> list[OperationInfo]:
     """Every row of the table that programs are meant to call, by family, in the table's order."""
-    return [OperationInfo(row) for row in ROWS.values() if not row.internal]
+    rows = [row for row in ROWS.values() if not row.internal]
+    for file in dict.fromkeys(file for file, _ in library.OPERATIONS.values()):
+        rows += library.operations(file).values()
+    families = list(dict.fromkeys(row.family for row in rows))
+    return [OperationInfo(row) for row in sorted(rows, key=lambda row: families.index(row.family))]

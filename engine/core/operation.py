@@ -268,6 +268,14 @@ class Operation:
             self._parameters = parse_signature(self.signature)
         return self._parameters
 
+    def parameter_of(self, keyword: str) -> str:
+        """The parameter that a keyword of any vocabulary means; "" where there is none."""
+        names = [p.name for p in self.parameters]
+        for name in (keyword, SYNONYMS.get(keyword, "")):
+            if name in names:
+                return name
+        return names[0] if names and keyword in FIRST_INPUT else ""
+
     def bind(self, args: Sequence[Any], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
         """Match a call with the signature: the tensor inputs, and the static parameters by name."""
         parameters = self.parameters
@@ -296,21 +304,12 @@ class Operation:
                 )
         for parameter, value in zip(parameters, args):
             given[parameter.name] = value
-        names = {p.name for p in parameters}
         for key, value in keywords.items():
-            target = key
-            if key not in names:
+            target = self.parameter_of(key)
+            if not target:
                 if key in IGNORED:
                     continue
-                target = SYNONYMS.get(key, "")
-                if target in names:
-                    pass
-                elif key in FIRST_INPUT and parameters and parameters[0].name not in given:
-                    target = parameters[0].name
-                else:
-                    raise failure(
-                        "E0305", f"{self.name} has no parameter '{key}'", f"its parameters are {self.usage()}"
-                    )
+                raise failure("E0305", f"{self.name} has no parameter '{key}'", f"its parameters are {self.usage()}")
             if target in given:
                 raise failure("E0305", f"{self.name} got '{target}' twice", f"write {self.usage()}")
             given[target] = value

@@ -11,14 +11,13 @@ from ..core.dtypes import INT64, NUMPY, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.limits import allocate
-from ..core.operands import as_operand, describe, shape_text
+from ..core.operands import describe, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.creation import checked_shape
 from ..ops.random import generator, seed_draws, unseeded
-from ..ops.support import axis_of as axis_from_front
-from ..ops.support import integers, ndarray
+from ..ops.support import FOR_LIBRARY, integers, ndarray
 from .kind import call, of_dtype, whole
 
 TYPE_CHECKING = False
@@ -76,11 +75,6 @@ def csv_fields(line: str, delimiter: Any, quotes: Any) -> list[str]:
         return next(records) or [""]
     except (Error, ValueError) as fault:
         raise failure("E0304", f"tf.io.decode_csv: {fault} in the record {line!r}") from fault
-
-
-def axis_of(name: Any, axis: Any, rank: Any) -> int:
-    """An axis counted from the front."""
-    return axis_from_front(name, static(axis), rank)
 
 
 def kept(items: Any, count: int | None) -> list[Any]:
@@ -163,12 +157,13 @@ def draws(name: Any, *seed: Any) -> Draws:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **FOR_LIBRARY,
     "internal.draws": draws,
     "internal.seed_draws": lambda seed: seed_draws(static(seed)),
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, applied, as_operand, axis_of, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
+            allocate, applied, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
             path_ends, place_behind, places, shape_text, taken, vector, whole,
         )
     },

@@ -19,11 +19,6 @@ from .support import (
     beside,
     cases,
     count,
-    floating,
-    integers,
-    is_symbol,
-    leave_unless,
-    mask_tensor,
     shape_of,
     to_front,
 )
@@ -101,17 +96,6 @@ eye = no_tangent(
 )  # fmt: skip
 
 
-def _tri(np: Any, n: Any, m: Any, k: Any, dtype: Any) -> Any:
-    rows, columns = checked_shape([n, n if m is None else m])
-    return np.tri(rows, columns, k)
-
-
-tri = no_tangent(
-    "tri", "| n, m=None, k=0, dtype=None", array=_tri, dtype=_made_dtype,
-    doc="Ones on and below a diagonal, zeros above.", example=("tri(2)", [[1.0, 0.0], [1.0, 1.0]]), reason="a constant",
-)  # fmt: skip
-
-
 # --- evenly spaced --------------------------------------------------------------------------------------------------
 
 
@@ -165,34 +149,6 @@ linspace = composite(
 )  # fmt: skip
 
 
-def _logspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, base: Any = 10.0) -> Any:
-    return OPERATORS.power(base, _linspace_function(start, stop, num, endpoint))
-
-
-logspace = composite(
-    "logspace", "start, stop, num=50 | endpoint=True, base=10.0", _logspace, domain=cases(((0.3, 1.7, 4), {})),
-    doc="Numbers spaced evenly on a logarithmic scale, from base**start to base**stop.",
-    example=("logspace(0, 2, 3)", [1.0, 10.0, 100.0]),
-)  # fmt: skip
-
-
-def _geomspace(start: Any, stop: Any, num: Any = 50, endpoint: Any = True) -> Any:
-    start, stop = floating(start), floating(stop)
-    first, last = plain(start), plain(stop)
-    if is_symbol(first * last):
-        leave_unless(first * last > 0.0)
-    elif getattr(first * last, "min", lambda: first * last)() <= 0:
-        raise failure("E0401", "geomspace: start and stop must be of one sign, and not 0")
-    points = _linspace_function(0.0, 1.0, num, endpoint)
-    return start * OPERATORS.power(OPERATORS.divide(stop, start), points)
-
-
-geomspace = composite(
-    "geomspace", "start, stop, num=50 | endpoint=True", _geomspace, domain=cases(((0.3, 1.7, 4), {})),
-    doc="Numbers in geometric progression from start to stop.", example=("geomspace(1.0, 4.0, 3)", [1.0, 2.0, 4.0]),
-)  # fmt: skip
-
-
 def _ramp(np: Any, start: Any, step: Any, num: int) -> Any:
     return start + np.arange(num) * step
 
@@ -233,23 +189,4 @@ arange = composite(
     aliases="tf.range", domain=cases(((0.3, 2.0, 0.5), {})),
     doc="start, start + step, ... as long as they are below stop; arange(n) counts from 0.",
     example=("arange(1, 6, 2)", [1, 3, 5]),
-)  # fmt: skip
-
-
-def _sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = None) -> Any:
-    import numpy as np
-
-    sizes = integers("sequence_mask", "lengths", lengths)
-    width = (int(sizes.max()) if sizes.size else 0) if maxlen is None else maxlen
-    if width.__class__ is not int:
-        raise failure("E0304", f"sequence_mask: maxlen must be an integer, not {shown(width)}")
-    limits.allocate(sizes.size * max(width, 0), 1)
-    mask = mask_tensor(np.arange(max(width, 0)) < sizes[..., None])
-    return mask if dtype is None else OPERATORS.cast(mask, dtype=dtype)
-
-
-sequence_mask = composite(
-    "sequence_mask", "lengths | maxlen=None, dtype=None", _sequence_mask, domain=cases((([1, 3],), {"dtype": "float64"})),
-    doc="For each length so many True, then False, up to maxlen or the largest length.",
-    example=("sequence_mask([1, 2])", [[True, False], [True, True]]),
 )  # fmt: skip

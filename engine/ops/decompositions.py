@@ -142,14 +142,6 @@ triangular_solve = composite(
     doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
     example=("triangular_solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0])", [1.0, 2.0]),
 )  # fmt: skip
-solve_triangular = composite(
-    "solve_triangular", "a, b | trans=0, lower=False",
-    lambda a, b, trans=0, lower=False: solve_triangular_with(
-        conjugate(as_operand(a)) if trans in (1, "T") else a, b, bool(lower), trans not in (0, "N")
-    ),
-    domain=cases(((SQUARE, VECTOR[:3]), {})), doc="triangular_solve as SciPy has it: of the upper triangle by default.",
-    example=("solve_triangular([[1.0, 1.0], [0.0, 2.0]], [3.0, 4.0])", [1.0, 2.0]),
-)  # fmt: skip
 
 
 # --- Cholesky -------------------------------------------------------------------------------------------------------
@@ -177,12 +169,6 @@ cholesky_row = rule(
     distance=sides.determinant,
     depends="matrices", doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
-)  # fmt: skip
-cholesky_solve = composite(
-    "cholesky_solve", "chol, rhs",
-    lambda chol, rhs: solve_triangular_with(chol, solve_triangular_with(chol, rhs, True, False), True, True),
-    domain=cases(((SQUARE, TALL), {})), doc="The solution of A x = rhs from the Cholesky factor of A.",
-    example=("cholesky_solve([[2.0, 0.0], [0.0, 1.0]], [[4.0], [1.0]])", [[1.0], [1.0]]),
 )  # fmt: skip
 
 
@@ -236,12 +222,6 @@ qr = composite(
     "qr", "x | mode='reduced'", _qr, domain=cases(((TALL,), {}), ((WIDE,), {})),
     doc="x = q r with orthonormal columns in q and an upper triangular r.",
     example=("qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
-)  # fmt: skip
-tf_qr = composite(
-    "tf.linalg.qr", "x | full_matrices=False",
-    lambda x, full_matrices=False: _qr(x, "complete" if full_matrices else "reduced"),
-    domain=cases(((TALL,), {})), doc="qr with TensorFlow's parameter.",
-    example=("tf.linalg.qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
 )  # fmt: skip
 
 
@@ -349,11 +329,6 @@ eigh_row = rule(
     depends="matrices", doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
 )  # fmt: skip
-eigvalsh = composite(
-    "eigvalsh", "x", lambda x: eigh_row(as_operand(x, eigh_row))[0], aliases="self_adjoint_eigvals", domain=cases(((DEFINITE,), {})),
-    doc="The eigenvalues, rising, of the Hermitian part of x.",
-    example=("eigvalsh([[2.0, 0.0], [0.0, 1.0]])", [1.0, 2.0]),
-)  # fmt: skip
 
 
 def _eig(np: Any, x: Any) -> Any:
@@ -385,11 +360,6 @@ eig_row = rule(
     ],
     depends="matrices", doc="Eigenvalues and eigenvectors of length 1 of any square matrix, always complex.",
     example=("eig([[2.0, 0.0], [0.0, 1.0]])", ([2 + 0j, 1 + 0j], [[1 + 0j, 0j], [0j, 1 + 0j]])),
-)  # fmt: skip
-eigvals = composite(
-    "eigvals", "x", lambda x: eig_row(as_operand(x, eig_row))[0], domain=cases(((SQUARE,), {})),
-    doc="The eigenvalues of any square matrix, always complex.",
-    example=("eigvals([[0.0, 1.0], [-1.0, 0.0]])", [1j, -1j]),
 )  # fmt: skip
 
 
@@ -475,23 +445,12 @@ def _svd(x: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
     return u, s, vh
 
 
-def _tf_svd(x: Any, full_matrices: Any = False, compute_uv: Any = True) -> Any:
-    found = _svd(x, full_matrices, compute_uv)
-    return (found[1], found[0], adjoint(found[2])) if compute_uv else found
-
-
 svd = composite(
     "svd", "x | full_matrices=True, compute_uv=True", _svd,
     domain=cases(((TALL,), {"full_matrices": False}), ((SQUARE,), {}), ((WIDE,), {"compute_uv": False})),
     doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
     "full_matrices=False unless x is square.",
     example=("svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
-)  # fmt: skip
-tf_svd = composite(
-    "tf.linalg.svd", "x | full_matrices=False, compute_uv=True", _tf_svd,
-    aliases="tf.svd", domain=cases(((TALL,), {})),
-    doc="The singular value decomposition as TensorFlow has it: (s, u, v).",
-    example=("tf.linalg.svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
 )  # fmt: skip
 svdvals = composite(
     "svdvals", "x", lambda x: _svd(x, compute_uv=False), domain=cases(((TALL,), {})),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure, plural
-from ..core.operands import as_operand
 from ..core.operation import composite, linear
 from .gathering import diagonal_index
 from .shapes import moved_axes
@@ -108,32 +107,3 @@ def _triangle(name: str, doc: str, example: list[list[int]], aliases: str = "") 
 
 tril = _triangle("tril", "The lower triangle of a matrix, up to diagonal k; zeros above it.", [[1, 0], [3, 4]])
 triu = _triangle("triu", "The upper triangle of a matrix, from diagonal k on; zeros below it.", [[1, 2], [0, 4]])
-
-
-def _band_part(x: Any, num_lower: Any, num_upper: Any) -> Any:
-    if num_lower >= 0:
-        x = triu(x, k=-num_lower)
-    return tril(x, k=num_upper) if num_upper >= 0 else as_operand(x)
-
-
-band_part = composite(
-    "band_part", "x | num_lower, num_upper", _band_part,
-    aliases="matrix_band_part", domain=cases(((SQUARE,), {"num_lower": 1, "num_upper": 0})),
-    doc="A matrix with all but a band around its diagonal set to zero; -1 keeps that whole triangle.",
-    example=("band_part([[1, 2], [3, 4]], 0, -1)", [[1, 2], [0, 4]]),
-)  # fmt: skip
-
-
-def _set_diag(x: Any, diagonal: Any, k: Any = 0) -> Any:
-    from .structure import index_update
-
-    shape = operand_shape(x)
-    rows, columns = diagonal_index(shape[-2], shape[-1], k)
-    return index_update(x, diagonal, index=(Ellipsis, rows, columns))
-
-
-set_diag = composite(
-    "set_diag", "x, diagonal | k=0", _set_diag,
-    aliases="matrix_set_diag", domain=cases(((SQUARE, VECTOR[:3]), {})), doc="A matrix with another diagonal.",
-    example=("set_diag([[1, 2], [3, 4]], [0, 0])", [[0, 2], [3, 0]]),
-)  # fmt: skip

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operands import shown
-from ..core.operation import Operation, composite, linear
+from ..core.operation import Operation, linear
 from ..core.tensor import conjugate, is_complex
 from .complex import real
 from .sorting import weak
@@ -105,15 +105,4 @@ irfft = linear(
                  ((COMPLEX_VECTOR,), {"n": 3, "axis": -1}), ((COMPLEX_VECTOR,), {"n": 9, "axis": 0})),
     doc="The inverse of rfft: a real tensor of length n, 2*(m - 1) where none is given.",
     example=("irfft([2, 0, 2])", [1.0, 0.0, 1.0, 0.0]),
-)  # fmt: skip
-fft2d = composite(
-    "fft2d", "x", lambda x: fft(fft(x), axis=-2), aliases="np.fft.fft2 jnp.fft.fft2",
-    domain=cases(((WIDE,), {})),
-    doc="The discrete Fourier transform along the last two axes.",
-    example=("fft2d([[1, 0], [0, 0]])", [[1 + 0j, 1 + 0j], [1 + 0j, 1 + 0j]]),
-)  # fmt: skip
-ifft2d = composite(
-    "ifft2d", "x", lambda x: ifft(ifft(x), axis=-2), aliases="np.fft.ifft2 jnp.fft.ifft2",
-    domain=cases(((WIDE,), {})),
-    doc="The inverse of fft2d.", example=("ifft2d([[4, 0], [0, 0]])", [[1 + 0j, 1 + 0j], [1 + 0j, 1 + 0j]]),
 )  # fmt: skip

@@ -361,36 +361,10 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
     return x, squares, rank, svdvals(a)
 
 
-def _regularised(a: Any, b: Any, l2_regularizer: Any = 0.0, fast: Any = True) -> Any:
-    a, b = floating(a), floating(b)
-    if not (l2_regularizer.__class__ in (int, float) and l2_regularizer == 0):
-        gram = matmul(adjoint(a), a) + beside(eye(shape_of(a)[-1]), a) * l2_regularizer
-        return solve(gram, matmul(adjoint(a), b))
-    return solution(a, b)
-
-
 lstsq = composite(
     "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})),
     doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
     example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
-)  # fmt: skip
-tf_lstsq = composite(
-    "tf.linalg.lstsq", "a, b, l2_regularizer=0.0 | fast=True", _regularised,
-    domain=cases(((TALL, SQUARE), {}), ((TALL, SQUARE, 0.3), {})),
-    aliases="matrix_solve_ls", doc="The least-squares solution x of a x = b, with a ridge on request.",
-    example=("tf.linalg.lstsq([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
-)  # fmt: skip
-
-
-def _pinv(a: Any, rcond: Any = None) -> Any:
-    a = floating(a)
-    return least_squares(a, beside(eye(matrix("pinv", shape_of(a))[0]), a))
-
-
-pinv = composite(
-    "pinv", "a | rcond=None", _pinv, domain=cases(((TALL,), {}), ((WIDE,), {})),
-    doc="The Moore-Penrose inverse; its derivative is for a rank that does not change.",
-    example=("pinv([[1.0], [1.0]])", [[0.5, 0.5]]),
 )  # fmt: skip
 
 

@@ -5,22 +5,17 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operands import as_operand, shown
-from ..core.operation import Operation, composite, rule
+from ..core.operation import Operation, rule
 from ..core.tensor import OPERATORS
-from .creation import eye
 from .decompositions import square
 from .joining import concat
-from .linalg import inv
 from .matrix_scale import INVERSE, ROOT, scaled, shifted
-from .products import matmul
 from .reductions import reduce_max
 from .structure import index
 from .support import (
     DEFINITE,
     SQUARE,
     adjoint,
-    beside,
     cases,
     shape_of,
 )
@@ -143,30 +138,4 @@ sqrtm, sqrtm_change = _matrix_function(
     "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
     ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]), DEFINITE,
     lambda np, y, exponents: shifted(np, y, exponents // 2), -ROOT,
-)  # fmt: skip
-
-
-def _matrix_power(x: Any, n: Any) -> Any:
-    x = as_operand(x)
-    side = square("matrix_power", shape_of(x))
-    if n.__class__ is not int:
-        raise failure("E0304", f"matrix_power: the exponent is an integer, not {shown(n)}")
-    if n < 0:
-        x, n = inv(x), -n
-    if n == 0:
-        return OPERATORS.zeros_like(x) + beside(eye(side), x)
-    result = None
-    while True:  # repeated squaring
-        if n & 1:
-            result = x if result is None else matmul(result, x)
-        n >>= 1
-        if not n:
-            return result
-        x = matmul(x, x)
-
-
-matrix_power = composite(
-    "matrix_power", "x | n", _matrix_power, domain=cases(((SQUARE,), {"n": 3}), ((SQUARE,), {"n": -2})),
-    doc="A matrix to an integer power.",
-    example=("matrix_power([[1.0, 1.0], [0.0, 1.0]], 3)", [[1.0, 3.0], [0.0, 1.0]]),
 )  # fmt: skip

@@ -9,12 +9,11 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Singular, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
 from . import sides
-from .decompositions import square, svdvals
-from .linalg import inv
+from .decompositions import svdvals
+from .exponential import hypot
 from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
-from .structure import index, reshape
+from .structure import index, reshape, stack
 from .support import (
-    BATCH,
     CUBE,
     POSITIVE,
     SQUARE,
@@ -207,36 +206,8 @@ tf_norm = composite(
     doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
     example=("tf.norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
-vector_norm = composite(
-    "vector_norm", "x | ord=2, axis=None, keepdims=False",
-    lambda x, ord=2, axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    domain=cases(((WIDE,), {})), doc="The norm of all elements, or of vectors along an axis.",
-    example=("vector_norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-matrix_norm = composite(
-    "matrix_norm", "x | ord='fro', keepdims=False",
-    lambda x, ord="fro", keepdims=False: _norm(x, ord, (-2, -1), keepdims),
-    domain=cases(((BATCH,), {})), doc="The norms of the matrices in the last two axes.",
-    example=("matrix_norm([[3.0], [4.0]])", 5.0),
-)  # fmt: skip
 
 
-def _cond(x: Any, p: Any = None) -> Any:
-    x = floating(x)
-    if p in (None, 2, -2):
-        values = svdvals(x)
-        first, last = index(values, index=(Ellipsis, 0)), index(values, index=(Ellipsis, -1))
-        return last / first if p == -2 else first / last
-    square("cond", shape_of(x))
-    return _norm(x, p, (-2, -1)) * _norm(inv(x), p, (-2, -1))
-
-
-condition_number = composite(
-    "condition_number", "x | p=None", _cond,
-    aliases="np.linalg.cond jnp.linalg.cond", domain=cases(((SQUARE,), {}), ((SQUARE,), {"p": 1})),
-    doc="The condition number: the ratio of the extreme singular values, or |x| |inv(x)| in another norm.",
-    example=("condition_number([[2.0, 0.0], [0.0, 1.0]])", 2.0),
-)  # fmt: skip
 matrix_rank = no_tangent(
     "matrix_rank", "x | tol=None",
     array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
@@ -245,26 +216,12 @@ matrix_rank = no_tangent(
 )  # fmt: skip
 
 
-def _normalize(x: Any, ord: Any = "euclidean", axis: Any = None) -> tuple[Any, Any]:
-    x = floating(x)
-    size = _norm(x, ord, axis, True, flat=True)
-    return x / beside(size, x), size
+def _hypot_of(xs: Any) -> Any:
+    values = [floating(x) for x in xs]
+    return hypot(*values) if len(values) == 2 else norm(stack(values), axis=0)
 
 
-def _l2_normalize(x: Any, axis: Any = None, epsilon: Any = 1e-12) -> Any:
-    x = floating(x)
-    magnitude = OPERATORS.abs(x)
-    total = reduce_sum(magnitude * magnitude, axis=axis, keepdims=True)
-    return x / beside(OPERATORS.sqrt(OPERATORS.maximum(total, epsilon)), x)
-
-
-normalize = composite(
-    "normalize", "x | ord='euclidean', axis=None", _normalize, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="x divided by its norm, and the norm.", example=("normalize([3.0, 4.0])", ([0.6, 0.8], [5.0])),
+hypot_of = composite(
+    "hypot_of", "*xs", _hypot_of, internal=True, doc="hypot of any number of legs.", example=("hypot_of(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
-l2_normalize = composite(
-    "l2_normalize", "x | axis=None, epsilon=1e-12", _l2_normalize,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="x divided by the root of its sum of squares, or of epsilon where that is larger.",
-    example=("l2_normalize([3.0, 4.0])", [0.6, 0.8]),
-)  # fmt: skip
+hypot.longer = hypot_of

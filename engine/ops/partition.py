@@ -11,7 +11,7 @@ from ..core import limits
 from ..core.dtypes import STRING
 from ..core.errors import failure
 from ..core.operands import as_operand, plain
-from ..core.operation import composite, rule, static
+from ..core.operation import composite, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
@@ -422,21 +422,6 @@ unsorted_segment_max = _segment_row("max", False, [4.0, 2.0])
 unsorted_segment_min = _segment_row("min", False, [1.0, 2.0])
 
 
-def _jax_segment_sum(data: Any, segment_ids: Any, num_segments: Any = None) -> Any:
-    if num_segments is None:
-        ids = integers("segment_sum", "segment_ids", segment_ids)
-        num_segments = int(ids.max()) + 1 if ids.size else 0
-    return _sum(*_segments("segment_sum", data, segment_ids, num_segments, False))
-
-
-jax_segment_sum = composite(
-    "jax.ops.segment_sum", "data, segment_ids, num_segments=None", _jax_segment_sum,
-    domain=cases(((VECTOR, [1, 0, 1, 1]), {})),
-    doc="unsorted_segment_sum with the number of segments found from the ids.",
-    example=("jax.ops.segment_sum([1.0, 2.0, 4.0], [0, 1, 0])", [5.0, 2.0]),
-)  # fmt: skip
-
-
 # --- counts ---------------------------------------------------------------------------------------------------------
 
 
@@ -464,32 +449,4 @@ bincount = composite(
     domain=cases((([0, 2, 2], [0.5, 1.5, 0.2]), {})),
     doc="How often each integer occurs in x, or the sums of weights over them.",
     example=("bincount([0, 2, 2])", [1, 0, 2]),
-)  # fmt: skip
-
-
-def _confusion_matrix(labels: Any, predictions: Any, num_classes: Any = None, weights: Any = None) -> Any:
-    rows = integers("confusion_matrix", "labels", labels)
-    columns = integers("confusion_matrix", "predictions", predictions)
-    if rows.shape != columns.shape or rows.ndim != 1:
-        raise failure(
-            "E0302",
-            f"confusion_matrix takes two vectors of one length, not {list(rows.shape)} and {list(columns.shape)}",
-        )
-    side = int(max(rows.max(initial=-1), columns.max(initial=-1))) + 1
-    if num_classes is not None:
-        side = static(as_operand(num_classes))
-    for label, values in (("labels", rows), ("predictions", columns)):
-        wrong = (values < 0) | (values >= side)
-        if wrong.any():
-            k = int(wrong.argmax())
-            raise failure("E0407", f"confusion_matrix: {label}[{k}] = {int(values[k])} is not in [0, {side})")
-    limits.allocate(side * side)
-    flat = _bincount(rows * side + columns, weights, side * side)
-    return reshape(flat, shape=(side, side))
-
-
-confusion_matrix = composite(
-    "confusion_matrix", "labels, predictions, num_classes=None, weights=None", _confusion_matrix,
-    doc="How often each prediction (column) was made for each label (row).",
-    example=("confusion_matrix([0, 1, 1], [0, 1, 0])", [[1, 0], [1, 1]]),
 )  # fmt: skip

@@ -10,7 +10,6 @@ from ..core.operands import as_operand
 from ..core.operation import Operation, composite, multilinear, static
 from ..core.tensor import OPERATORS
 from .arithmetic import PRODUCTS
-from .joining import parts_of
 from .reductions import reduce_sum
 from .shapes import transpose
 from .strong_products import NEITHER, beside_infinities
@@ -186,16 +185,6 @@ tf_matmul = composite(
     aliases="tf.linalg.matmul", domain=cases(((WIDE, WIDE), {"transpose_b": True})),
     doc="The matrix product, with either factor transposed on request.",
     example=("tf.matmul([[1, 2]], [[3, 4]], transpose_b=True)", [[11]]),
-)  # fmt: skip
-
-
-def _matvec(a: Any, b: Any, transpose_a: Any = False, adjoint_a: Any = False) -> Any:
-    return index(matmul(_flagged(a, transpose_a, adjoint_a), _column(as_operand(b))), index=(Ellipsis, 0))
-
-
-matvec = composite(
-    "matvec", "a, b | transpose_a=False, adjoint_a=False", _matvec, domain=cases(((CUBE, WIDE[0][:2]), {})),
-    doc="Matrices times vectors, over matching batches.", example=("matvec([[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 
 
@@ -397,28 +386,12 @@ tensordot = composite(
 )  # fmt: skip
 
 
-def _dot(a: Any, b: Any, over: int = -2) -> Any:
-    """The sum of products over the last axis of a, and of b over the last but one or the one that is named."""
+def _dot(a: Any, b: Any) -> Any:
+    """The sum of products over the last axis of a, and of b over the last but one."""
     a, b = as_operand(a), as_operand(b)
     if shape_of(a) == () or shape_of(b) == ():
         return a * b
-    if over == -2 and len(shape_of(b)) <= 2:
-        return matmul(a, b)
-    return _tensordot(a, b, ((-1,), (over,)))
-
-
-def _vdot(a: Any, b: Any) -> Any:
-    return matmul(conjugate(reshape(as_operand(a), shape=-1)), reshape(as_operand(b), shape=-1))
-
-
-def _kron(a: Any, b: Any) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    rank = max(len(shape_of(a)), len(shape_of(b)))
-    of_a = (1,) * (rank - len(shape_of(a))) + shape_of(a)
-    of_b = (1,) * (rank - len(shape_of(b))) + shape_of(b)
-    left = reshape(a, shape=tuple(n for size in of_a for n in (size, 1)))
-    right = reshape(b, shape=tuple(n for size in of_b for n in (1, size)))
-    return reshape(left * right, shape=tuple([m * n for m, n in zip(of_a, of_b)]))
+    return matmul(a, b) if len(shape_of(b)) <= 2 else _tensordot(a, b, ((-1,), (-2,)))
 
 
 def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
@@ -442,54 +415,13 @@ def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
     )
 
 
-def _multi_dot(values: Any) -> Any:
-    parts = parts_of("multi_dot", values)
-    if len(parts) == 1:
-        return parts[0]
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    terms = [letters[i : i + 2] for i in range(len(parts))]
-    terms[0] = terms[0][-len(shape_of(parts[0])) :]
-    terms[-1] = terms[-1][: len(shape_of(parts[-1]))]
-    result = (terms[0][0] if len(terms[0]) == 2 else "") + (terms[-1][1] if len(terms[-1]) == 2 else "")
-    return _einsum(f"{','.join(terms)}->{result}", parts)
-
-
 dot = composite(
     "dot", "a, b", _dot, method=True, domain=cases(((VECTOR, VECTOR), {}), ((SQUARE, SQUARE), {}), ((CUBE, BATCH), {})),
     doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
     example=("dot([1, 2], [3, 4])", 11),
 )  # fmt: skip
-inner = composite(
-    "inner", "a, b", lambda a, b: _dot(a, b, -1), domain=cases(((VECTOR, VECTOR), {}), ((WIDE, SQUARE), {})),
-    doc="The sum of products over the last axes.", example=("inner([1, 2], [3, 4])", 11),
-)  # fmt: skip
-vdot = composite(
-    "vdot", "a, b", _vdot, domain=cases(((WIDE, WIDE), {})),
-    doc="The sum of conj(a)*b over all elements.", example=("vdot([1, 2], [3, 4])", 11),
-)  # fmt: skip
-vecdot = composite(
-    "vecdot", "a, b | axis=-1",
-    lambda a, b, axis=-1: reduce_sum(conjugate(as_operand(a)) * as_operand(b), axis=axis), domain=cases(((WIDE, WIDE), {})),
-    doc="The sum of conj(a)*b along an axis.", example=("vecdot([[1, 2], [3, 4]], [1, 1])", [3, 7]),
-)  # fmt: skip
-outer = composite(
-    "outer", "a, b", lambda a, b: reshape(as_operand(a), shape=(-1, 1)) * reshape(as_operand(b), shape=(1, -1)),
-    domain=cases(((VECTOR, [0.2, 0.9]), {})),
-    doc="All products of elements of a and b, as a matrix.",
-    example=("outer([1, 2], [3, 4])", [[3, 4], [6, 8]]),
-)  # fmt: skip
-kron = composite(
-    "kron", "a, b", _kron, domain=cases(((WIDE, TALL), {}), ((VECTOR, WIDE), {})),
-    doc="The Kronecker product: a with each element replaced by its product with b.",
-    example=("kron([1, 2], [1, 1])", [1, 1, 2, 2]),
-)  # fmt: skip
 cross = composite(
     "cross", "a, b | axis=-1", _cross,
     domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
     doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
-)  # fmt: skip
-multi_dot = composite(
-    "multi_dot", "[values]", _multi_dot, domain=cases((((WIDE, SQUARE, VECTOR[:3]),), {})),
-    doc="The product of several matrices, in the order that costs least.",
-    example=("multi_dot([[[1, 2]], [[3], [4]]])", [[11]]),
 )  # fmt: skip

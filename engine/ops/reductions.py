@@ -12,7 +12,7 @@ from ..core.tensor import OPERATORS
 from . import sides
 from .arithmetic import array_product, of_parts, power_bound
 from .scans import cumprod, linear_recurrence, shifted
-from .structure import broadcast_to, reshape, summed
+from .structure import broadcast_to, summed
 from .support import (
     CUBE,
     POSITIVE,
@@ -138,30 +138,27 @@ reduce_mean = composite(
 )  # fmt: skip
 
 
-def _average(x: Any, axis: Any = None, weights: Any = None, keepdims: Any = False) -> Any:
-    x = as_operand(x)
-    if weights is None:
-        return mean(x, axis=axis, keepdims=keepdims)
-    w = as_operand(weights)
-    shape, axes, _ = reduced("average", x, axis)
-    if shape_of(w) != shape:
-        if len(axes) != 1 or shape_of(w) != (shape[axes[0]],):
-            raise failure(
-                "E0302", f"average: weights of shape {list(shape_of(w))} for a tensor of shape {list(shape)}",
-                "weights have the shape of x, or are a vector along the axis",
-            )  # fmt: skip
-        w = reshape(w, shape=tuple([size if i == axes[0] else 1 for i, size in enumerate(shape)]))
-        total = reduce_sum(w)
-    else:
-        total = reduce_sum(w, axis=axis, keepdims=keepdims)
-    return reduce_sum(x * w, axis=axis, keepdims=keepdims) / total
-
-
-average = composite(
-    "average", "x, axis=None, weights=None | keepdims=False", _average,
-    domain=cases(((VECTOR, None, POSITIVE), {}), ((WIDE, 1, [0.2, 0.5, 0.9]), {})),
-    doc="The mean, or the weighted mean, of the elements.", example=("average([1.0, 2.0], weights=[3, 1])", 1.25),
+fsum = linear(
+    "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)), array=lambda np, x: math.fsum(x.ravel().tolist()),
+    dtype="float", accepts="bif", domain=cases(((VECTOR,), {})), depends="sums", doc="The sum of the elements, rounded once.",
+    example=("fsum([1e16, 1.0, -1e16])", 1.0),
 )  # fmt: skip
+add_n = composite(
+    "add_n", "[inputs]", lambda inputs: _add_all(inputs), domain=cases((((VECTOR, POSITIVE),), {})),
+    doc="The sum of tensors of one shape.", example=("add_n([[1, 2], [3, 4]])", [4, 6]),
+)  # fmt: skip
+
+
+def _add_all(inputs: Any) -> Any:
+    tensors = [as_operand(x) for x in inputs]
+    if not tensors:
+        raise failure("E0401", "add_n of nothing")
+    if len({shape_of(x) for x in tensors}) > 1:
+        raise failure("E0302", "add_n needs tensors of one shape", "'+' broadcasts")
+    total = tensors[0]
+    for x in tensors[1:]:
+        total = OPERATORS.add(total, x)
+    return total
 
 
 # --- products -------------------------------------------------------------------------------------------------------

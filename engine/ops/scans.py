@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
 from . import sides
@@ -23,7 +23,6 @@ from .support import (
     SQUARE,
     VECTOR,
     WIDE,
-    axis_of,
     cases,
     conjugate,
     found_by_rule,
@@ -315,48 +314,4 @@ cumlogsumexp = composite(
     aliases="cumulative_logsumexp logcumsumexp logaddexp.accumulate",
     domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
     doc="The log-sum-exp of the elements so far.", example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
-)  # fmt: skip
-
-
-# --- under JAX's signature ------------------------------------------------------------------------------------------
-
-
-def _of_jax(row: Operation, example: list[float]) -> Operation:
-    """The row as jax.lax has it, where the third argument is `reverse`."""
-
-    def function(operand: Any, axis: Any = 0, reverse: Any = False) -> Any:
-        return row(operand, axis=axis, reverse=reverse)
-
-    return composite(
-        f"jax.lax.{row.name}", "operand | axis=0, reverse=False", function,
-        domain=cases(((WIDE,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
-        doc=f"{row.name} along axis 0 unless another is named, from the other end if reverse.",
-        example=(f"jax.lax.{row.name}([1, 2, 3], 0, True)", example),
-    )  # fmt: skip
-
-
-jax_cumsum = _of_jax(cumsum, [6, 5, 3])
-jax_cumprod = _of_jax(cumprod, [6, 6, 3])
-jax_cummax = _of_jax(cummax, [3, 3, 3])
-jax_cummin = _of_jax(cummin, [1, 2, 3])
-jax_cumlogsumexp = _of_jax(cumlogsumexp, [3.4076059644443806, 3.3132616875182228, 3.0])
-
-
-# --- differences ----------------------------------------------------------------------------------------------------
-
-
-def _diff(x: Any, n: Any = 1, axis: Any = -1) -> Any:
-    x = as_operand(x)
-    axis = axis_of("diff", axis, len(shape_of(x)))
-    if n.__class__ is not int or n < 0:
-        raise failure("E0401", f"diff: the order must be 0 or more, not {n}")
-    before = (slice(None),) * axis
-    for _ in range(n):
-        x = index(x, index=(*before, slice(1, None))) - index(x, index=(*before, slice(0, -1)))
-    return x
-
-
-diff = composite(
-    "diff", "x | n=1, axis=-1", _diff, domain=cases(((VECTOR,), {}), ((WIDE,), {"n": 2})),
-    doc="Differences of neighbours along an axis, n times over.", example=("diff([1, 4, 9])", [3, 5]),
 )  # fmt: skip

@@ -222,14 +222,6 @@ flip: Operation = linear(
     doc="x with the order of its elements reversed along one axis, several, or all.",
     example=("flip([1, 2, 3])", [3, 2, 1]),
 )  # fmt: skip
-fliplr = composite(
-    "fliplr", "x", lambda x: flip(x, axis=1), domain=cases(((WIDE,), {})), doc="x with its columns reversed.",
-    example=("fliplr([[1, 2], [3, 4]])", [[2, 1], [4, 3]]),
-)  # fmt: skip
-flipud = composite(
-    "flipud", "x", lambda x: flip(x, axis=0), domain=cases(((WIDE,), {})), doc="x with its rows reversed.",
-    example=("flipud([[1, 2], [3, 4]])", [[3, 4], [1, 2]]),
-)  # fmt: skip
 
 
 def _roll_back(g: Any, y: Any, x: Any, shift: Any, axis: Any) -> Any:
@@ -252,27 +244,6 @@ roll: Operation = linear(
     domain=cases(((VECTOR,), {"shift": 1}), ((WIDE,), {"shift": (1, -1), "axis": (0, 1)})),
     doc="x with its elements moved on along an axis, those at the end coming back at the start.",
     example=("roll([1, 2, 3], 1)", [3, 1, 2]),
-)  # fmt: skip
-
-
-def _rot90(x: Any, k: Any = 1, axes: Any = None) -> Any:
-    rank = len(operand_shape(x))
-    first, second = axes_of("rot90", (0, 1) if axes is None else axes, rank)
-    turns = k % 4
-    if turns == 0:
-        return as_operand(x)
-    if turns == 2:
-        return flip(x, axis=(first, second))
-    order = swapped(rank, first, second)
-    if turns == 1:
-        return transpose(flip(x, axis=second), axes=order)
-    return flip(transpose(x, axes=order), axis=second)
-
-
-rot90 = composite(
-    "rot90", "x | k=1, axes=None", _rot90, domain=cases(((WIDE,), {}), ((WIDE,), {"k": -1})),
-    doc="x turned by 90 degrees k times, from the first axis towards the second.",
-    example=("rot90([[1, 2], [3, 4]])", [[2, 4], [1, 3]]),
 )  # fmt: skip
 
 
@@ -392,33 +363,6 @@ pad = composite(
 
 
 # --- grids ----------------------------------------------------------------------------------------------------------
-
-
-def _meshgrid(values: Any, indexing: Any = "xy", sparse: Any = False) -> list[Any]:
-    parts = [reshape(as_operand(x), shape=-1) for x in values]
-    if indexing not in ("xy", "ij"):
-        raise failure("E0305", f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
-    rank = len(parts)
-    order = list(range(rank))
-    if indexing == "xy" and rank > 1:
-        order[0], order[1] = 1, 0
-    sizes = [0] * rank
-    for place, part in zip(order, parts):
-        sizes[place] = shape_of(part)[0]
-    limits.allocate(count(sizes))
-    grids = []
-    for place, part in zip(order, parts):
-        grid = reshape(part, shape=tuple([sizes[i] if i == place else 1 for i in range(rank)]))
-        grids.append(grid if sparse else broadcast_to(grid, shape=tuple(sizes)))
-    return grids
-
-
-meshgrid = composite(
-    "meshgrid", "*values | indexing='xy', sparse=False", _meshgrid,
-    domain=cases(((VECTOR, VECTOR[:2]), {}), ((VECTOR, VECTOR[:2]), {"indexing": "ij"})),
-    doc="The coordinates of a grid: one tensor for each vector, constant along the other axes.",
-    example=("meshgrid([1, 2], [3, 4])", [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]),
-)  # fmt: skip
 
 
 def _broadcast_arrays(values: Any) -> list[Any]:

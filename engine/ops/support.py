@@ -6,10 +6,10 @@ The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are writ
 from __future__ import annotations
 
 from ..core.dtype_rules import common_dtype, real_part
-from ..core.dtypes import BOOL, COMPLEX_OF, WEAK_INT, DType
+from ..core.dtypes import BOOL, COMPLEX_OF, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, plain, shown
-from ..core.operation import Singular
+from ..core.operation import Singular, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.tensor import conjugate as conjugate
@@ -270,6 +270,33 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
         text += f": {spot.subgradients}"
     STATE.notify("N0501", text)
 
+
+# --- what operations that are written in the language call as `internal.name` (engine/library/operations/) -----------
+
+
+def require(holds: Any, code: str, message: str, hint: str | None = None) -> None:
+    """Raise an error with a code unless a condition holds; a kernel is left there."""
+    if is_symbol(holds):
+        leave_unless(holds)
+    elif not plain(holds):
+        raise failure(code, message, hint)
+
+
+def part(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
+    """The elements of x from `start` to `stop` along an axis."""
+    return OPERATORS.index(x, index=(slice(None),) * axis + (slice(start, stop),))
+
+
+FOR_LIBRARY: dict[str, Callable[..., Any]] = {
+    "internal.as_operand": as_operand,
+    "internal.axis_of": lambda name, axis, rank: axis_of(name, static(axis), rank),
+    "internal.beside": beside,
+    "internal.floating": floating,
+    "internal.integers": lambda name, what, x: x if is_symbol(x) else Tensor(integers(name, what, x), INT64),
+    "internal.part": part,
+    "internal.require": require,
+    "internal.static": static,
+}
 
 # --- samples --------------------------------------------------------------------------------------------------------
 

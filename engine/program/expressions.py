@@ -6,7 +6,7 @@ from ...parser import syntax as s
 from ..core.operation import Operation
 from ..ops.registry import OPERATOR_ROWS, PREFIX_ROWS
 from . import core as c
-from . import vocabulary
+from . import library, vocabulary
 from .names import Names
 from .scopes import target_names
 
@@ -146,7 +146,8 @@ class Expressions(Names):
             if meaning is not None and meaning.kind != "constant":
                 found = self.call_of(vocabulary.expression_of(meaning), node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
-                if literal and meaning.kind == "row" and vocabulary.is_tensorflow(path):
+                operation = meaning.kind == "row" or library.operation_of(vocabulary.expression_of(meaning)) is not None
+                if literal and operation and vocabulary.is_tensorflow(path):
                     return c.Apply(vocabulary.with_default_dtype(), [found], [], self.site(node))
                 return found
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
@@ -197,6 +198,9 @@ class Expressions(Names):
             if row.longer is not None and len(args) > row.most and not keywords:
                 row = row.longer
             return c.Apply(row, args, keywords, self.site(node, row))
+        operation = library.operation_of(function) if keywords else None
+        if operation is not None:
+            keywords = [(operation.parameter_of(name) or name, value) for name, value in keywords]
         return c.Call(function, args, keywords, self.site(node))
 
     def place(self, node: s.Expression) -> c.Target | None:

@@ -10,6 +10,11 @@ import os
 from functools import cache
 
 from ...parser.source import Source
+from ..core.operation import Operation
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "library")
 # Modules that TensorFlow has under several names.
@@ -100,6 +105,12 @@ def file_of(modules: list[str]) -> str | None:
     return file if os.path.exists(os.path.join(FOLDER, file + ".adiff")) else None
 
 
+def operation_of(function: Any) -> Operation | None:
+    """What a function that is named is as a row of the table (see `operations`); None where it is no operation."""
+    file = getattr(function, "file", "")
+    return operations(file)[function.name] if file.startswith("operations/") else None
+
+
 def members(modules: list[str]) -> list[str]:
     """The public names that a module defines, for suggestions."""
     module = file_of(modules) if modules and modules[0] in ROOTS else None
@@ -135,3 +146,66 @@ def text_of(file: str) -> str:
 def is_module(path: list[str]) -> bool:
     """Whether a dotted name is that of a module of the library, or of a folder of such."""
     return path[0] in ROOTS and (file_of(path) is not None or os.path.isdir(os.path.join(FOLDER, *path)))
+
+
+# --- operations -------------------------------------------------------------------------------------------------------
+
+# Operations that are written in the language: the files of `engine/library/operations/`, and the names that each serves. The
+# function of a name with a colon is called as what stands behind it.
+OPERATIONS: dict[str, tuple[str, str]] = {
+    name.partition(":")[0]: (f"operations/{family}", name.rpartition(":")[2])
+    for family, names in {
+        "reductions": "average",
+        "losses": """
+            sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits
+            clip_by_norm l2_loss moments
+        """,
+        "samples": "nansum nanmean dist slopes np.gradient:slopes jnp.gradient:slopes polyfit block",
+        "sequences": """
+            convolve scipy.signal.convolve:scipy_convolve correlate interp polyval vander trapezoid trapz:trapezoid cov corrcoef
+            diff fft2d np.fft.fft2:fft2d jnp.fft.fft2:fft2d ifft2d np.fft.ifft2:ifft2d jnp.fft.ifft2:ifft2d
+        """,
+        "scans": " ".join(
+            f"jax.lax.{scan}:{scan}_of_jax" for scan in "cumsum cumprod cummax cummin cumlogsumexp".split()
+        ),
+        "shapes": """
+            fliplr flipud rot90 meshgrid hstack vstack row_stack:vstack dstack column_stack append split tf.split:split_sizes
+            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag
+        """,
+        "creation": "logspace geomspace tri sequence_mask",
+        "linalg": """
+            matvec inner vdot vecdot outer kron multi_dot matrix_power vector_norm matrix_norm normalize l2_normalize
+            condition_number np.linalg.cond:condition_number jnp.linalg.cond:condition_number cholesky_solve solve_triangular
+            pinv tf.linalg.lstsq:tensorflow_lstsq matrix_solve_ls:tensorflow_lstsq eigvals eigvalsh
+            self_adjoint_eigvals:eigvalsh tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd
+        """,
+        "convolution": """
+            conv1d conv2d max_pool1d max_pool2d max_pool:max_pool2d avg_pool1d avg_pool2d avg_pool:avg_pool2d
+        """,
+        "partition": "confusion_matrix jax.ops.segment_sum:jax_segment_sum",
+    }.items()
+    for name in names.split()
+}
+OPERATION = r'^def (\w+)\(([^\n]*)\):\n    """(.*?)\n\n    >>> ([^\n]*)\n    ([^\n]*)\n    """'
+
+
+@cache
+def operations(file: str) -> dict[str, Operation]:
+    """What the functions of a file of operations are, read off their first lines and docstrings, as rows that are called by
+    nobody: signature, names, doc and example."""
+    from ast import literal_eval
+    from re import DOTALL, MULTILINE, findall
+
+    rows = {}
+    for name, signature, doc, text, value in findall(OPERATION, text_of(file), MULTILINE | DOTALL):
+        names = [key for key, (_, function) in OPERATIONS.items() if function == name]
+        rows[name] = Operation(
+            names[0],
+            signature,
+            "composite",
+            aliases=" ".join(names[1:]),
+            doc=" ".join(doc.split()),
+            example=(text, literal_eval(value)),
+        )
+        rows[name].family = file.removeprefix("operations/")
+    return rows

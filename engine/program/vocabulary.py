@@ -207,6 +207,8 @@ def under_prefix(name: str) -> Meaning | None:
         name = INTRINSIC_ALIASES[name]
     if name in WRITTEN:
         return Meaning("library", (WRITTEN[name], name))
+    if name in library.OPERATIONS:
+        return Meaning("library", library.OPERATIONS[name])
     if name in INTRINSICS or kinds.function(name) is not None:
         return Meaning("intrinsic", name)
     if name in kinds.FILES:
@@ -277,6 +279,8 @@ def member(parts: list[str]) -> Meaning | None:
         row = NAMES.get(full)
         if row is not None and "." in full:
             return Meaning("row", row)
+        if full in library.OPERATIONS and "." in full:
+            return Meaning("library", library.OPERATIONS[full])
     if of_kind(parts):
         path = parts if parts[0] in kinds.FILES else path
         if kinds.function(".".join(path)) is not None:
@@ -416,7 +420,7 @@ def callable_names() -> set[str]:
 
 def function_names() -> list[str]:
     """Every name that can be called, for did-you-mean."""
-    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN]
+    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN, *library.OPERATIONS]
 
 
 def expression_of(meaning: Meaning) -> Expr:

@@ -13,13 +13,23 @@ from adiff.engine.core import operands
 from adiff.engine.core.dtypes import COMPLEX128, WEAK_FLOAT, DType, of_numpy
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
+from adiff.engine.eager.builtins import INTRINSICS
+from adiff.engine.eager.calls import invoke
+from adiff.engine.eager.compile import Compiler
+from adiff.engine.eager.libraries import load
 from adiff.engine.ops.registry import NAMES
+from adiff.engine.program import library
+from adiff.engine.program.lower import library_core
 
 Function = Callable[..., Any]
 
 
 def call(name: str, *inputs: Any, **static: Any) -> Any:
-    """A row applied as a program applies it, with arrays for tensors."""
+    """A row, or an operation written in the language, applied as a program applies it, with arrays for tensors."""
+    if name in library.OPERATIONS:
+        file, function = library.OPERATIONS[name]
+        written = load(Compiler(INTRINSICS), file)[library_core(file).slot_names.index(function)]
+        return invoke(written, [operand(x) for x in inputs], {key: operand(x) for key, x in static.items()})
     row = NAMES[name]
     tensors = {p.name for p in row.parameters if p.kind != "static"}
     keywords = {key: operand(x) if key in tensors else x for key, x in static.items()}

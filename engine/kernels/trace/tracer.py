@@ -14,6 +14,7 @@ from ...eager.exceptions import EXCEPTIONS
 from ...eager.operators import truth
 from ...eager.structure import flatten
 from ...eager.values import Builtin
+from ...ops.support import FOR_LIBRARY
 from ...program.core import PARENT, RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
@@ -42,6 +43,8 @@ class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds are left to the tape."""
 
     def __missing__(self, name: str) -> Builtin:
+        if name in FOR_LIBRARY:
+            return Builtin(name, FOR_LIBRARY[name])
         raise Unsupported("values of this kind" if name.startswith("internal.") else name, STATE.site)
 
 
