@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from adiff.engine.kinds.ragged_functions import constant
+from adiff.engine.kinds.ragged_functions import of_splits
 
 from .conftest import Runner, plain
 
@@ -51,7 +51,7 @@ def test_second_order_by_what_it_was_built_from(run: Runner) -> None:
 
 
 def test_commands_take_a_ragged_input(run: Runner) -> None:
-    r = constant([[1, 2], [3]])
+    r = of_splits([1, 2, 3], [0, 2, 3])
     assert run("sum(r * r * x)", {"r": r, "x": 2.0}, command="grad") == 28.0
     assert plain(run.outcome.gradients) == {"r": [[4.0, 8.0], [12.0]], "x": 14.0}
     assert run("r * r", {"r": r}, command="grad") == [[1.0, 4.0], [9.0]]
