@@ -90,6 +90,8 @@ class State:
         self.last_tape: list[Any] | None = None
         # Takes a line that says how far a long call is; None where nobody watches.
         self.progress: Any = None
+        # Gives what a file of the library defines, in the run of the program that is evaluated.
+        self.library: Any = None
         # Where the program called the library function that is running.
         self.outside: Site = NOWHERE
         self.notices: list[Notice] = []

@@ -14,6 +14,7 @@ from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.at import At
 from ..ops.registry import METHODS
+from ..program.library import public
 from .classes import Class, Instance
 from .operators import equal
 from .sequences import sorted_
@@ -51,7 +52,7 @@ def get_attribute(value: Any, name: str) -> Any:
         own = getattr(value, "attributes", None)
         if own is not None and name in own:
             return own[name](value)
-        if hasattr(value.__class__, "method_" + name):
+        if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
             return Bound(value, name)
         methods = CONTAINER_METHODS.get(cls)
         if methods is not None and name in methods:
@@ -65,6 +66,12 @@ def get_attribute(value: Any, name: str) -> Any:
         if cls is str and name in OF_STRINGS:
             return TENSOR_ATTRIBUTES[name](value)
     raise no_attribute(value, name)
+
+
+def written_methods(value: Any) -> dict[str, str]:
+    """The methods of a value kind that are written in the language: their names, and the file of each."""
+    file = getattr(value.__class__, "methods", "")
+    return public(file) if file else {}
 
 
 def refuse_private(value: Any, name: str) -> None:
@@ -85,7 +92,7 @@ def no_attribute(value: Any, name: str) -> Exception:
         known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS]
     else:
         known = list(CONTAINER_METHODS.get(value.__class__, ()))
-        known += [m[7:] for m in dir(value) if m.startswith("method_")]
+        known += [*[m[7:] for m in dir(value) if m.startswith("method_")], *written_methods(value)]
     return has_no_attribute(describe(value), name, known)
 
 
@@ -252,6 +259,9 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         run = getattr(cls, "method_" + name, None)
     if run is not None:
         return Builtin(name, run).call([value, *args], keywords, bound=1)
+    written = written_methods(value).get(name)
+    if written is not None:
+        return invoke(STATE.library(written, name), [value, *args], keywords)
     if cls in NUMERIC and name in METHODS:
         return METHODS[name].call([value, *args], keywords)
     if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):

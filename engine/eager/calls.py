@@ -223,7 +223,7 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
     code = function.code
     names, most, count = code.parameters, code.positional, len(args)
     # A method's own instance is none of the arguments that a call shows.
-    own = 1 if code.name.count(".") and names[:1] in (["self"], ["cls"]) else 0
+    own = 1 if (code.name.count(".") or function.library) and names[:1] in (["self"], ["cls"]) else 0
     called = code.name.removesuffix(".__init__") if function.library else code.name
     if count > most and code.rest is None:
         raise failure(

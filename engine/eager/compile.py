@@ -47,6 +47,7 @@ class Compiler:
             core = self.core
             for file in libraries.OF_ONE_RUN:
                 self.libraries.pop(file, None)
+            STATE.library = lambda file, name: libraries.member(self, file, name)
         frame: list[Any] = [UNSET] * core.size
         frame[c.PARENT] = None
         for name, (slot, meaning) in core.optional.items():

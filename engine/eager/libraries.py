@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy
+from functools import cache
 from zlib import crc32
 
 from ..core.errors import failure
@@ -34,15 +35,8 @@ OF_ONE_RUN = ("internal.saving", "random", "train")
 
 
 def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
-    file = node.file
-    slot = -1
-
     def run(f: list[Any]) -> Any:
-        nonlocal slot
-        frame = compiler.libraries.get(file) or load(compiler, file)
-        if slot < 0:
-            slot = library_core(file).slot_names.index(node.name)
-        found = frame[slot]
+        found = member(compiler, node.file, node.name)
         return WithDefaultDtypes(found) if node.default_dtypes and found.__class__ is Function else found
 
     return run
@@ -80,6 +74,17 @@ def with_default_dtypes(x: Any, given: set[Any]) -> Any:
     if any(leaf.__class__ is Tensor and leaf.dtype.weak for leaf in leaves):
         return x.with_leaves([with_default_dtypes(leaf, given) for leaf in leaves])
     return with_default_dtype(x) if x.__class__ is Tensor and x.dtype not in given else x
+
+
+def member(compiler: Compiler, file: str, name: str) -> Any:
+    """What a file of the library defines."""
+    frame = compiler.libraries.get(file) or load(compiler, file)
+    return frame[slot_of(file, name)]
+
+
+@cache
+def slot_of(file: str, name: str) -> int:
+    return library_core(file).slot_names.index(name)
 
 
 def load(compiler: Compiler, file: str) -> list[Any]:

@@ -36,6 +36,11 @@ def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
     return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
 
 
+def update(variable: Any, change: Any) -> Any:
+    """Assign what a function makes of the value of a Variable, outside every tape."""
+    return variable.replace(lambda old: call(change, old))
+
+
 def notify(code: Any, message: Any) -> None:
     STATE.notify(code, message)
 
@@ -164,7 +169,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
         f"internal.{function.__name__}": function
         for function in (
             allocate, applied, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
-            path_ends, place_behind, places, shape_text, taken, vector, whole,
+            path_ends, place_behind, places, shape_text, taken, update, vector, whole,
         )
     },
 }  # fmt: skip

@@ -9,6 +9,7 @@ class:
     hint                  how they say to make a tensor of it
     attributes            `x.name`: name -> function of the value
     method_NAME           `x.NAME(...)`
+    methods               the file of engine/library/ with those methods that are written in the language
     get_item, set_item    `x[i]`, `x[i] = v`
     length, iterate       `len(x)`, `for row in x`
     leaves, with_leaves   the numeric tensors that a tape follows, and the same value made of others

@@ -15,7 +15,6 @@ from ..core.following import path_ends
 from ..core.operands import as_operand, describe
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..core.wording import index_in
-from ..ops.support import axis_of
 from .access import bound, static_index
 from .access import get_item as item_of
 from .kind import Kind
@@ -33,6 +32,7 @@ class RaggedTensor(Kind):
 
     __slots__ = ("splits", "uniform", "values")
     description = "a RaggedTensor"
+    methods = "kinds/methods.RaggedTensor"
     listed = True
     ragged = True  # what it is mapped to may be ragged too
     attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {
@@ -215,45 +215,11 @@ class RaggedTensor(Kind):
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
-    def method_row_lengths(self, axis: Any = 1) -> Any:
-        axis = axis_of("row_lengths", axis, self.rank)
-        if not axis:
-            return self.length()
-        if axis == 1:
-            return counts(self.lengths)
-        inner = self.values
-        if inner.__class__ is RaggedTensor:
-            return RaggedTensor(inner.method_row_lengths(axis - 1), self.splits)
-        return RaggedTensor(counts(np.full(len(inner.value), inner.shape[axis - 1])), self.splits)
-
-    def method_nrows(self, out_type: Any = None) -> int:
-        return self.length()
-
-    def method_value_rowids(self) -> Any:
-        return counts(self.rowids)
-
-    def method_nested_value_rowids(self) -> Any:
-        return tuple([counts(np.repeat(np.arange(len(s) - 1), np.diff(s))) for s in self.levels])
-
-    def method_nested_row_lengths(self) -> Any:
-        return tuple([counts(np.diff(s)) for s in self.levels])
-
-    def method_row_starts(self) -> Any:
-        return counts(self.splits[:-1])
-
-    def method_row_limits(self) -> Any:
-        return counts(self.splits[1:])
-
-    def method_bounding_shape(self, axis: Any = None, out_type: Any = None) -> Any:
-        shape = np.array(self.bounding())
-        return counts(shape) if axis is None else item_of(counts(shape), axis)
-
     def method_to_list(self) -> Any:
         path_ends((self.flat,), "to_list()")
         return self.nested(lambda start, stop: np.asarray(self.flat.value)[start:stop].tolist())
 
-    def method_numpy(self) -> Any:
-        return self.method_to_list()
+    method_numpy = method_to_list
 
     def method_to_tensor(self, default_value: Any = None, shape: Any = None) -> Any:
         """Dense: short rows are filled with `default_value`, and all are cut or filled to `shape` where it has a size."""
@@ -295,22 +261,6 @@ class RaggedTensor(Kind):
                 "E0302", f"with_values: {nrows(values)} values do not fill rows that hold {self.splits[-1]}",
             )  # fmt: skip
         return RaggedTensor(values, self.splits, self.uniform)
-
-    def method_with_flat_values(self, new_values: Any) -> RaggedTensor:
-        inner = self.values
-        return self.method_with_values(
-            inner.method_with_flat_values(new_values) if inner.__class__ is RaggedTensor else new_values
-        )
-
-    def method_get_shape(self) -> Any:
-        return (self.length(), *self.inner_shape)
-
-    def method_merge_dims(self, outer_axis: Any, inner_axis: Any) -> Any:
-        outer = axis_of("merge_dims", outer_axis, self.rank)
-        inner = axis_of("merge_dims", inner_axis, self.rank)
-        if outer > inner:
-            raise failure("E0401", "merge_dims: outer_axis must not be above inner_axis")
-        return merge(self, outer, inner)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------
@@ -359,23 +309,6 @@ def nest(flat: Any, levels: Sequence[Any]) -> Any:
     for splits in reversed(levels):
         flat = RaggedTensor(flat, splits)
     return flat
-
-
-def merge(x: Any, outer: int, inner: int) -> Any:
-    """The axes from `outer` to `inner` as one."""
-    if outer == inner:
-        return x
-    if x.__class__ is not RaggedTensor:
-        shape = shape_of(x)
-        return OPERATORS.reshape(x, shape=(*shape[:outer], -1, *shape[inner + 1 :]))
-    if outer > 1:
-        return RaggedTensor(merge(x.values, outer - 1, inner - 1), x.splits, x.uniform)
-    if not outer:
-        return merge(x.values, 0, inner - 1)
-    if x.values.__class__ is RaggedTensor:
-        return merge(RaggedTensor(x.values.values, x.values.splits[x.splits]), 1, inner - 1)
-    width = shape_of(x.values)[1]
-    return merge(RaggedTensor(merge(x.values, 0, 1), x.splits * width), 1, inner - 1)
 
 
 def expand_dims(x: Any, axis: int) -> Any:

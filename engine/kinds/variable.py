@@ -5,11 +5,10 @@ from __future__ import annotations
 from ...parser.fields import Record
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, describe, shape_text
+from ..core.operands import as_operand, shape_text
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from .access import constant_of, get_item, iterate, static_index
-from .indexed_slices import IndexedSlices
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ class Variable:
 
     __slots__ = ("constraint", "dtype", "label", "path", "regularizer", "snapshot", "trainable")
     description = "a Variable"
+    methods = "kinds/Variable"
     identity = True  # it is itself, whatever it holds: a key of a dict
     attributes: ClassVar[dict[str, Any]] = {
         "trainable": lambda v: v.trainable,
@@ -137,46 +137,6 @@ class Variable:
         assignment_breaks(as_operand(delta))
         return self.replace(lambda old: OPERATORS.subtract(old, _still(delta)))
 
-    def method_scatter_update(self, indices: Any, updates: Any = None) -> Variable:
-        """Rows `indices` replaced; IndexedSlices alone are both."""
-        return self.assign_part(*_slices(indices, updates))
-
-    def method_scatter_nd_update(self, indices: Any, updates: Any) -> Variable:
-        return self.assign_part(_points(self, indices), updates)
-
-    def method_scatter_nd_add(self, indices: Any, updates: Any) -> Variable:
-        return self._scatter("add", _points(self, indices), updates)
-
-    def method_scatter_nd_sub(self, indices: Any, updates: Any) -> Variable:
-        return self._scatter("subtract", _points(self, indices), updates)
-
-    def method_scatter_add(self, indices: Any, updates: Any = None) -> Variable:
-        return self._scatter("add", *_slices(indices, updates))
-
-    def method_scatter_sub(self, indices: Any, updates: Any = None) -> Variable:
-        return self._scatter("subtract", *_slices(indices, updates))
-
-    def _scatter(self, how: str, index: Any, updates: Any) -> Variable:
-        # Duplicate places add up.
-        return self.replace(
-            lambda old: OPERATORS[how](
-                old,
-                OPERATORS.index_scatter(
-                    OPERATORS.broadcast_to(_still(updates), shape=OPERATORS.index(old, index=index).shape)
-                    if OPERATORS.index(old, index=index).__class__ is Tensor
-                    else _still(updates),
-                    shape=old.shape,
-                    index=index,
-                ),
-            )
-        )
-
-    def method_sparse_read(self, indices: Any) -> Any:
-        return OPERATORS.gather(self.read_value(), as_operand(indices))
-
-    def method_gather_nd(self, indices: Any) -> Any:
-        return OPERATORS.gather_nd(self.read_value(), as_operand(indices))
-
     method_value = method_read_value = read_value
 
     def method_numpy(self) -> Any:
@@ -230,34 +190,6 @@ def _still(value: Any) -> Any:
     """An operand that no tape follows."""
     value = as_operand(value)
     return Tensor(value.value, value.dtype) if value.__class__ is Tensor and value.on is not None else value
-
-
-def _slices(indices: Any, updates: Any) -> tuple[Any, Any]:
-    """The index of rows and what is to stand there: two arguments, or IndexedSlices, or the pair (values, indices)."""
-    if updates is None:
-        if indices.__class__ is IndexedSlices:
-            return indices.indices, indices.values
-        if indices.__class__ not in (list, tuple) or len(indices) != 2:
-            raise failure(
-                "E0305", f"the updates are missing, and {describe(indices)} has none of its own",
-                "write v.scatter_add(indices, updates), or give IndexedSlices(values, indices)",
-            )  # fmt: skip
-        updates, indices = indices
-    return static_index(indices), updates
-
-
-def _points(variable: Variable, indices: Any) -> Any:
-    """The index that selects the elements or rows whose coordinates are the rows of `indices`."""
-
-    array = static_index(indices)
-    if array.__class__ is int or array.ndim == 0:
-        raise failure("E0302", "the indices must be a list of coordinates", "write indices=[[0, 0], [1, 2]]")
-    if array.shape[-1] > len(variable.shape):
-        raise failure(
-            "E0302",
-            f"coordinates of {array.shape[-1]} numbers are too long for a Variable of shape {shape_text(variable.shape)}",
-        )
-    return tuple(array[..., k] for k in range(array.shape[-1]))
 
 
 def assignment_breaks(value: Any) -> None:
