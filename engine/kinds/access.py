@@ -99,7 +99,9 @@ def get_item(value: Any, index: Any) -> Any:
         key = hashable(index)
         if key not in value:
             known = ", ".join(map(shown, list(value)[:8]))
-            raise failure("E0411", f"the dict has no key {shown(key)}", f"its keys are {known}" if known else "it is empty")
+            raise failure(
+                "E0411", f"the dict has no key {shown(key)}", f"its keys are {known}" if known else "it is empty"
+            )
         return value[key]
     getter = getattr(value, "get_item", None)
     if getter is not None:

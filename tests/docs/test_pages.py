@@ -63,7 +63,9 @@ def test_tables_of_commands_are_up_to_date() -> None:
 
 
 def test_no_option_is_invented() -> None:
-    known = {name for command in COMMANDS.values() for option in command.options for name in (option.long, option.off)} | {
+    known = {
+        name for command in COMMANDS.values() for option in command.options for name in (option.long, option.off)
+    } | {
         "--help",
         "--version",
         "--install-completion",
