@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from keyword import kwlist
 from re import fullmatch
 
 from ..core.errors import failure
@@ -35,18 +36,14 @@ if TYPE_CHECKING:
 LOGIC, CONDITION, ADDITION, MULTIPLICATION, POWER, ATOM = range(6)
 Text = tuple[str, int]
 RESERVED = {
-    "python": """False None True and as assert async await break class continue def del elif else except finally for from global if
-        import in is lambda nonlocal not or pass raise return try while with yield np special""".split(),
+    "python": [*kwlist, "np", "special"],
     "c": """auto break case char const continue default do double else enum extern float for goto if inline int long register
         restrict return short signed sizeof static struct switch typedef union unsigned void volatile while main
-        unix linux NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL M_E M_LOG2E M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI
-        M_2_SQRTPI M_SQRT2 M_SQRT1_2 FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL FP_NORMAL FP_ILOGB0 FP_ILOGBNAN MATH_ERRNO
-        MATH_ERREXCEPT math_errhandling""".split(),
+        unix linux NAN INFINITY""".split(),
 }
 GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega Gamma
     Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega""".split()
 LATEX_FUNCTIONS = "sin cos tan sinh cosh tanh arcsin arccos arctan log".split()
-LATEX_SIGNS = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "==": "="}
 # The functions of C's math.h that have other names than in the code of kernels.
 C_NAMES = {"abs": "fabs", "gamma": "tgamma", "log_gamma": "lgamma", "_maximum": "fmax", "_minimum": "fmin"}
 C_FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh
@@ -58,13 +55,6 @@ PUBLIC = {"signum": "sign", "where_select": "where"}
 # Rows that C and NumPy write as an expression.
 C_TEXTS = {"signum": "(({0} > 0.0) - ({0} < 0.0))", "logical_not": "!{0}", "logical_xor": "(!{0} != !{1})"}
 NUMPY_TEXTS = {"comb": "special.binom({0}, {1})", "factorial": "special.gamma(({0}) + 1)"}
-# The functions of NumPy and of scipy.special that give what the row of that name, or alias, gives.
-NUMPY_FUNCTIONS = """floor_divide mod logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor left_shift
-    right_shift invert exp expm1 log log1p cbrt logaddexp2 sinc sin cos tan arcsin arccos arctan arctan2 sinh cosh tanh arcsinh
-    arccosh arctanh floor ceil rint trunc sign abs copysign maximum minimum fmod nextafter isnan isinf isfinite isposinf isneginf
-    signbit isreal isclose gcd lcm nan_to_num zeros_like ones_like""".split()
-SCIPY_FUNCTIONS = """erf erfc erfcx erfinv erfcinv ndtr ndtri dawsn gammaln digamma polygamma gamma beta betaln gammainc gammaincc
-    betainc zeta rel_entr kl_div expi exp1 jv yv iv kv j0 j1 y0 y1 i0 i1 k0 k1 i0e i1e k0e k1e""".split()
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
@@ -73,7 +63,10 @@ class Plain:
 
     name = "plain"
     words: ClassVar[dict[str, str]] = {"logical_and": "and", "logical_or": "or"}
+    signs: ClassVar[dict[str, str]] = {}
     joins_numbers = False  # whether a word between numbers gives a truth value
+    pi = "pi"
+    prefix = ""  # of functions
 
     def __init__(self, shared: dict[Node, str] | None = None) -> None:
         self.shared = shared or {}  # the names of common subexpressions
@@ -91,7 +84,7 @@ class Plain:
         if node.kind == SYMBOL:
             return self.symbol(node.value), ATOM
         if node.kind == CONSTANT:
-            return (self.pi(), ATOM) if node is not E else self.exponential(ONE)
+            return (self.pi, ATOM) if node is not E else self.exponential(ONE)
         if node.kind == CALL:
             return self.call(node)
         terms = in_order(terms_of(node))
@@ -135,9 +128,6 @@ class Plain:
     def symbol(self, name: str) -> str:
         return name
 
-    def pi(self) -> str:
-        return "pi"
-
     def product(self, factors: list[Text]) -> Text:
         if len(factors) < 2:
             return factors[0] if factors else self.number(1)
@@ -157,16 +147,13 @@ class Plain:
         return self.root(base) if exponent.value == HALF.value else self.raised(base, exponent)
 
     def exponential(self, exponent: Node) -> Text:
-        return f"{self.function('exp')}({self.write(exponent)})", ATOM
+        return f"{self.prefix}exp({self.write(exponent)})", ATOM
 
     def root(self, base: Node) -> Text:
-        return f"{self.function('sqrt')}({self.write(base)})", ATOM
+        return f"{self.prefix}sqrt({self.write(base)})", ATOM
 
     def raised(self, base: Node, exponent: Node) -> Text:
         return f"{self.write(base, ATOM)}**{self.write(exponent, ATOM)}", POWER
-
-    def function(self, name: str) -> str:
-        return name
 
     def call(self, node: Node) -> Text:
         op = node.value[0]
@@ -174,7 +161,7 @@ class Plain:
             return self.where(*node.args)
         if op.symbol in COMPARISONS:
             left, right = (self.write(x, ADDITION) for x in node.args)
-            return f"{left} {self.sign(op.symbol)} {right}", CONDITION
+            return f"{left} {self.signs.get(op.symbol, op.symbol)} {right}", CONDITION
         if op.name in self.words and (self.joins_numbers or all(map(is_condition, node.args))):
             return f" {self.words[op.name]} ".join(self.write(x, CONDITION) for x in node.args), LOGIC
         return self.applied(node)
@@ -183,11 +170,8 @@ class Plain:
         options = [f"{name}={value!r}" for name, value in options_of(node)]
         return f"{name_of(node)}({', '.join([*map(self.write, node.args), *options])})", ATOM
 
-    def sign(self, text: str) -> str:
-        return text
-
     def where(self, condition: Node, a: Node, b: Node) -> Text:
-        return f"where({self.write(condition)}, {self.write(a)}, {self.write(b)})", ATOM
+        return f"{self.prefix}where({self.write(condition)}, {self.write(a)}, {self.write(b)})", ATOM
 
 
 def is_condition(node: Node) -> bool:
@@ -235,6 +219,8 @@ def falling(monomial: dict[Node, Node]) -> tuple[Real, list[int]]:
 class Latex(Plain):
     name = "latex"
     words: ClassVar[dict[str, str]] = {"logical_and": r"\land", "logical_or": r"\lor"}
+    signs: ClassVar[dict[str, str]] = {"<=": r"\le", ">=": r"\ge", "!=": r"\ne", "==": "="}
+    pi = r"\pi"
 
     def parentheses(self, text: str) -> str:
         return rf"\left({text}\right)"
@@ -253,9 +239,6 @@ class Latex(Plain):
         head: str = "\\" + letters if letters in GREEK else letters if len(letters) == 1 else rf"\mathrm{{{letters}}}"
         below = index if index is None or index.isdigit() or len(index) == 1 else rf"\mathrm{{{index}}}"
         return head if below is None else f"{head}_{{{below}}}"
-
-    def pi(self) -> str:
-        return r"\pi"
 
     def product(self, factors: list[Text]) -> Text:
         if len(factors) < 2:
@@ -276,16 +259,9 @@ class Latex(Plain):
         return rf"\sqrt{{{self.write(base)}}}", ATOM
 
     def raised(self, base: Node, exponent: Node) -> Text:
-        if (
-            base.kind == CALL
-            and base.value[0].name in LATEX_FUNCTIONS
-            and exponent.kind == NUMBER
-            and exponent.value > 0
-        ):
-            return (
-                rf"\{base.value[0].name}^{{{self.write(exponent)}}}{self.parentheses(self.write(base.args[0]))}",
-                POWER,
-            )
+        name = base.value[0].name if base.kind == CALL else ""
+        if name in LATEX_FUNCTIONS and exponent.kind == NUMBER and exponent.value > 0:
+            return rf"\{name}^{{{self.write(exponent)}}}{self.parentheses(self.write(base.args[0]))}", POWER
         return f"{self.write(base, ATOM)}^{{{self.write(exponent)}}}", POWER
 
     def applied(self, node: Node) -> Text:
@@ -296,70 +272,69 @@ class Latex(Plain):
         name = rf"\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped}}}"
         return name + self.parentheses(", ".join(map(self.write, node.args))), ATOM
 
-    def sign(self, text: str) -> str:
-        return LATEX_SIGNS.get(text, text)
-
     def where(self, condition: Node, a: Node, b: Node) -> Text:
         rows = rf"{self.write(a)} & \text{{if }} {self.write(condition)} \\ {self.write(b)} & \text{{otherwise}}"
         return rf"\begin{{cases}} {rows} \end{{cases}}", CONDITION
 
 
 class Code(Plain):
-    """A notation of functions, in which common subexpressions have names."""
+    """A notation of functions, in which common subexpressions have names: how these, an input and a function are written."""
+
+    named: str
+    input: str
+    no_inputs = ""
+    function: str
 
     def symbol(self, name: str) -> str:
         return name + "_" if name in RESERVED[self.name] else name
-
-    def define(self, name: str, inputs: list[str], names: list[tuple[str, str]], value: str) -> str:
-        """A function that returns `value`, of which parts have names."""
-        raise NotImplementedError
 
 
 class Python(Code):
     name = "python"
     words: ClassVar[dict[str, str]] = {}
-
-    def pi(self) -> str:
-        return "np.pi"
-
-    def function(self, name: str) -> str:
-        return f"np.{name}"
+    pi = "np.pi"
+    prefix = "np."
+    named, input, function = "    {} = {}\n", "{}", "def {}({}):\n{}    return {}\n"
 
     def applied(self, node: Node) -> Text:
         op = node.value[0]
         args = [self.write(x) for x in node.args]
         if op.name in NUMPY_TEXTS:
             return NUMPY_TEXTS[op.name].format(*args), ATOM
-        for prefix, functions in (("np", NUMPY_FUNCTIONS), ("special", SCIPY_FUNCTIONS)):
-            for name in (name_of(node), *op.aliases):
-                if name in functions and not options_of(node):
-                    return f"{prefix}.{name}({', '.join(args)})", ATOM
+        names = [] if options_of(node) else [name_of(node), *op.aliases]
+        function = next(filter(None, map(numpy_function, names)), None)
+        if function is not None:
+            return f"{function}({', '.join(args)})", ATOM
         raise failure("E0513", f"neither NumPy nor SciPy has a function '{op.name}'", "--format plain writes it")
 
-    def where(self, condition: Node, a: Node, b: Node) -> Text:
-        return f"np.where({self.write(condition)}, {self.write(a)}, {self.write(b)})", ATOM
 
-    def define(self, name: str, inputs: list[str], names: list[tuple[str, str]], value: str) -> str:
-        lines = [f"    {left} = {right}\n" for left, right in names]
-        return f"def {name}({', '.join(map(self.symbol, inputs))}):\n{''.join(lines)}    return {value}\n"
+def numpy_function(name: str) -> str | None:
+    """The function of NumPy or scipy.special with the name of a row of numbers, which gives what the row does."""
+    import numpy as np
+
+    if callable(getattr(np, name, None)):
+        return f"np.{name}"
+    from scipy import special
+
+    return f"special.{name}" if callable(getattr(special, name, None)) else None
 
 
 class C(Code):
     name = "c"
     words: ClassVar[dict[str, str]] = {"logical_and": "&&", "logical_or": "||"}
     joins_numbers = True
+    pi = "3.141592653589793"
+    named, input, no_inputs = "    const double {} = {};\n", "double {}", "void"
+    function = "double {}({}) {{\n{}    return {};\n}}\n"
 
     def symbol(self, name: str) -> str:
         found = super().symbol(name)
-        return found + "_" if found in C_FUNCTIONS else found
+        return found + "_" if found in C_FUNCTIONS or found.startswith(("M_", "FP_")) else found  # macros of math.h
 
     def number(self, value: Real | int) -> Text:
         if value.__class__ is Fraction and value.denominator != 1:
             return f"{float(value.numerator)!r}/{float(value.denominator)!r}", MULTIPLICATION
         return repr(float(value)), ADDITION if value < 0 else ATOM
-
-    def pi(self) -> str:
-        return "3.141592653589793"
 
     def raised(self, base: Node, exponent: Node) -> Text:
         return f"pow({self.write(base)}, {self.write(exponent)})", ATOM
@@ -377,11 +352,6 @@ class C(Code):
 
     def where(self, condition: Node, a: Node, b: Node) -> Text:
         return f"({self.write(condition)} ? {self.write(a)} : {self.write(b)})", ATOM
-
-    def define(self, name: str, inputs: list[str], names: list[tuple[str, str]], value: str) -> str:
-        lines = [f"    const double {left} = {right};\n" for left, right in names]
-        parameters = ", ".join(f"double {self.symbol(x)}" for x in inputs) or "void"
-        return f"double {name}({parameters}) {{\n{''.join(lines)}    return {value};\n}}\n"
 
 
 NOTATIONS: dict[str, type[Plain]] = {kind.name: kind for kind in (Plain, Latex, Python, C)}
@@ -403,7 +373,10 @@ def define(kind: type[Code], name: str, inputs: list[str], node: Node) -> str:
                 name_of_part += "_"
             names.append((name_of_part, kind(shared).write(part)))
             shared[part] = name_of_part
-    return kind(shared).define(name, inputs, names, kind(shared).write(node))
+    notation = kind(shared)
+    parameters = ", ".join(kind.input.format(notation.symbol(x)) for x in inputs) or kind.no_inputs
+    lines = "".join(kind.named.format(*pair) for pair in names)
+    return kind.function.format(name, parameters, lines, notation.write(node))
 
 
 __all__ = ["NOTATIONS", "Code", "define"]

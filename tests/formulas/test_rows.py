@@ -7,7 +7,7 @@ import pytest
 from adiff import AdiffError, program
 from adiff.engine.core.operation import REQUIRED, Operation
 from adiff.engine.formulas.derivation import as_program
-from adiff.engine.formulas.notations import NUMPY_FUNCTIONS, NUMPY_TEXTS, SCIPY_FUNCTIONS
+from adiff.engine.formulas.notations import NUMPY_TEXTS, numpy_function
 from adiff.engine.ops.registry import ROWS
 
 WRITTEN = [row for row in ROWS.values() if row.formula]
@@ -56,7 +56,9 @@ def test_derivatives_are_those_of_the_tape(row: Operation) -> None:
 
 NUMPY = [
     row for row in ROWS.values()
-    if not row.internal and {row.name, *row.aliases} & {*NUMPY_FUNCTIONS, *SCIPY_FUNCTIONS, *NUMPY_TEXTS}
+    if not (row.internal or row.formula or row.symbol or row.name == "round")  # `round` is Python's
+    and isinstance(row.domain, list) and row.derivative in ("partials", "zero", "none")
+    and (row.name in NUMPY_TEXTS or any(map(numpy_function, (row.name, *row.aliases))))
 ]  # fmt: skip
 
 
