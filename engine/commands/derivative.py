@@ -17,9 +17,7 @@ MOST_NESTED = 20
 
 def compute(evaluation: Evaluation) -> None:
     from ..autodiff import drivers
-    from ..core.errors import failure
     from ..core.operands import as_operand
-    from ..core.state import STATE
     from ..derivatives import as_float, shaped
 
     if len(evaluation.names) != 1:
@@ -30,28 +28,27 @@ def compute(evaluation: Evaluation) -> None:
     order = evaluation.options.get("order")
     order = 1 if order is None else order
     evaluation.outcome.reason = "derivatives of one input are power series on the tape"
-    told = len(STATE.notices)
-    found = by_series(evaluation, order)
-    if found is None:
-        if order > MOST_NESTED:
-            raise failure(
-                "E0606",
-                f"derivatives up to order {order} would take the program more than {2**MOST_NESTED} runs: "
-                "it has no power series here",
-                f"up to order {MOST_NESTED} they are tangents of tangents, of which each order has twice as many",
-                site=evaluation.end_site(),
-            )
-        found = drivers.derivatives(lambda inputs: scalar(evaluation, inputs), evaluation.sources()[0], order)
-    if any(notice.code == "N0501" for notice in STATE.notices[told:]):
-        from ..autodiff.idle import idle_places
-
-        idle = idle_places(lambda inputs: scalar(evaluation, inputs), evaluation.sources())
-        STATE.notices[told:] = [
-            n for n in STATE.notices[told:] if n.code != "N0501" or (n.site.start, n.site.end) not in idle
-        ]
+    found = evaluation.quietly(lambda: derivatives(evaluation, order))
     evaluation.keep_value(found[0])
     x = drivers.source(evaluation.sources()[0])
     evaluation.outcome.derivatives = [shaped(as_float(d), x, as_operand(found[0])) for d in found[1:]]
+
+
+def derivatives(evaluation: Evaluation, order: int) -> list[Any]:
+    """The value and the derivatives up to an order: by Taylor mode, or where that does not cover the program by tangents."""
+    from ..autodiff import drivers
+    from ..core.errors import failure
+
+    found = by_series(evaluation, order)
+    if found is None and order > MOST_NESTED:
+        raise failure(
+            "E0606",
+            f"derivatives up to order {order} would take the program more than {2**MOST_NESTED} runs: "
+            "it has no power series here",
+            f"up to order {MOST_NESTED} they are tangents of tangents, of which each order has twice as many",
+            site=evaluation.end_site(),
+        )
+    return found or drivers.derivatives(lambda inputs: scalar(evaluation, inputs), evaluation.sources()[0], order)
 
 
 def by_series(evaluation: Evaluation, order: int) -> list[Any] | None:

@@ -27,7 +27,7 @@ def compute(evaluation: Evaluation) -> None:
         return
     outcome = evaluation.outcome
     allow_table(evaluation.elements())
-    if by_kernel(evaluation):
+    if by_kernel(evaluation, COMMAND):
         evaluation.explain_missing(outcome.gradients)
         return
     sources = evaluation.sources()
@@ -51,20 +51,24 @@ def compute(evaluation: Evaluation) -> None:
     evaluation.keep_value(y)
 
 
-def by_kernel(evaluation: Evaluation) -> bool:
+def by_kernel(evaluation: Evaluation, command: Command) -> bool:
     """The Hessian by its products with the unit vectors, a call of one kernel for each; False where the tape is to answer."""
-    products = rows_by_kernel(evaluation, COMMAND)
-    if products is None:
+    from ..kernels.compile.run import Failed
+
+    found = evaluation.kernel_result(command, "hvp", evaluation.names, lambda: evaluation.unit(0))
+    if found is None:
         return False
     import numpy as np
 
     from ..derivatives import block
 
-    rows = list(products)
-    if rows[-1] is None:
+    outcome, reached = evaluation.outcome, found.reached
+    try:
+        units = (evaluation.unit(i) for i in range(1, evaluation.elements()))
+        rows = [found, *(found.compiled(evaluation.point, unit) for unit in units)]
+    except Failed:
+        outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
         return False
-    outcome, found = evaluation.outcome, rows[0]
-    reached = found.reached
     outcome.gradients = found.by_source(reached)
     outcome.hessian = {}
     shapes = [found.compiled.inputs[name].shape for name in evaluation.names]
@@ -78,27 +82,6 @@ def by_kernel(evaluation: Evaluation) -> bool:
             outcome.hessian[row][column] = block(table, start, size, shapes[i], shapes[j]) if there else None
             start += size
     return True
-
-
-def rows_by_kernel(evaluation: Evaluation, command: Command) -> Iterator[Any] | None:
-    """What the kernel of `hvp` finds along each unit vector, and None after that where it stops; None where there is none."""
-    from ..kernels.compile.run import Failed
-
-    found = evaluation.kernel_result(command, "hvp", evaluation.names, lambda: evaluation.unit(0))
-    if found is None:
-        return None
-
-    def rows() -> Iterator[Any]:
-        yield found
-        try:
-            for i in range(1, evaluation.elements()):
-                yield found.compiled(evaluation.point, evaluation.unit(i))
-        except Failed:
-            outcome = evaluation.outcome
-            outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
-            yield None
-
-    return rows()
 
 
 def sparse(evaluation: Evaluation) -> None:

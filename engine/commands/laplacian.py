@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..command import BY_ROW, CHECKPOINT, DIFFERENTIATE, EVALUATED, WRT, Command, Single
-from .hessian import refuse_complex, rows_by_kernel
+from . import hessian
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from ..evaluation import Evaluation
 
-# Inputs up to which a kernel goes through all unit vectors; of more the tape looks for the pattern first.
-MOST_BY_KERNEL = 4_096
+# Inputs up to which a kernel finds the whole Hessian; of more the tape looks for the pattern first.
+MOST_BY_KERNEL = 1_024
 
 
 def compute(evaluation: Evaluation) -> None:
@@ -21,55 +21,36 @@ def compute(evaluation: Evaluation) -> None:
     from ..autodiff.sparse import laplacian
     from ..derivatives import shaped
 
-    refuse_complex(evaluation, "a Laplacian takes")
+    hessian.refuse_complex(evaluation, "a Laplacian takes")
     outcome = evaluation.outcome
     if evaluation.elements() > MOST_BY_KERNEL and evaluation.options.get("engine") != "kernel":
         outcome.reason = "the tape finds the pattern of a Hessian by so many numbers"
-    elif by_kernel(evaluation):
+    elif hessian.by_kernel(evaluation, COMMAND):
+        evaluation.explain_missing(outcome.gradients)
+        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in outcome.hessian.items()))
+        outcome.gradients = outcome.hessian = None
         return
     sources = evaluation.sources()
-    y, gradients, trace = laplacian(evaluation.function, sources, evaluation.by_pattern())
+    y, gradients, found = laplacian(evaluation.function, sources, evaluation.by_pattern())
     evaluation.explain_missing(evaluation.shaped(gradients, y))
     narrowest = drivers.narrower(*map(drivers.source, sources or [0.0]))
-    outcome.laplacian = shaped(trace, narrowest, y)
+    outcome.laplacian = shaped(found, narrowest, y)
     evaluation.keep_value(y)
 
 
-def by_kernel(evaluation: Evaluation) -> bool:
-    """The trace by products with the unit vectors, of which one entry counts each; False where the tape is to answer."""
-    products = rows_by_kernel(evaluation, COMMAND)
-    if products is None:
-        return False
+def trace(block: Any, count: int) -> Any:
+    """The traces of `count` blocks of Hessians on the diagonal, whatever the shape of their source."""
     import numpy as np
 
-    from ..autodiff import drivers
-
-    trace = 0.0
-    missing: dict[str, None] = {}
-    for i, x in enumerate(evaluation.sources()):
-        for k in range(drivers.count(drivers.shape_of(x))):
-            found = next(products)
-            if found is None:
-                return False
-            column = found.derived(len(evaluation.names) + i)
-            if not found.reached[i]:
-                missing[evaluation.names[i]] = None
-            elif column is not None:
-                trace += float(np.ravel(column)[k])
-    evaluation.explain_missing(missing)
-    evaluation.outcome.laplacian = trace
-    return True
+    if np.asarray(block).dtype.kind == "O":  # None, or blocks that differ in shape
+        return np.zeros(count)
+    side = round((np.size(block) / max(count, 1)) ** 0.5)
+    return np.einsum("nii->n", np.reshape(block, (count, side, side)))
 
 
 def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
-    import numpy as np
-
     count = len(outcome.value)
-    outcome.laplacian = np.zeros(count)
-    for name, row in outcome.hessian.items():
-        if row[name] is not None and row[name].dtype != object:
-            side = round((row[name].size / max(count, 1)) ** 0.5)
-            outcome.laplacian = outcome.laplacian + np.einsum("nii->n", row[name].reshape(count, side, side))
+    outcome.laplacian = sum((trace(row[name], count) for name, row in outcome.hessian.items()), trace(None, count))
     return True
 
 
