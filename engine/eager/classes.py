@@ -401,6 +401,9 @@ class Method:
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         return invoke(self.function, [self.first, *args], keywords)
 
+    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
+        return self.function.method_get_concrete_function(self.first, *args, **keywords)
+
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<method {self.name}>"
 

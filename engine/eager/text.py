@@ -6,7 +6,7 @@ from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.limits import MAX_SHOWN_BITS, nest
 from ..core.operands import as_operand, describe
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, count
 from .values import Bound, Builtin, Function
 
 TYPE_CHECKING = False
@@ -130,6 +130,15 @@ def percent(template: str, values: Any) -> str:
         raise failure("E0401", f"the format does not fit its values: {fault}") from None
 
 
+class Element(float):
+    """The only element of a tensor under `%`: a number to `%f`, the text of the tensor to `%s`."""
+
+    text = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
 def _plain(value: Any) -> Any:
     if hasattr(value, "read_value"):
         value = as_operand(value)
@@ -139,6 +148,10 @@ def _plain(value: Any) -> Any:
         return value
     if value.__class__ is Tensor and value.shape == ():
         return value.value.item() if hasattr(value.value, "item") else value.value
+    if value.__class__ is Tensor and count(value.shape) == 1 and value.dtype.kind in "if":
+        element = Element(value.value.item())
+        element.text = text(value)
+        return element
     return text(value)
 
 

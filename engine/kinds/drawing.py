@@ -47,5 +47,8 @@ class Drawing(Kind):
     def iterate(self) -> Iterator[Drawing]:
         return iter((self, self))  # figure, axes = plt.subplots()
 
+    def operate(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Drawing:
+        return self
+
     def to_plain(self) -> None:
         return None

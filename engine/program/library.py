@@ -47,6 +47,8 @@ ROOTS = frozenset(
         "global_norm",
         "train",
         "saved_model",
+        "summary",
+        "profiler",
     )
 )
 

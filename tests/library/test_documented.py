@@ -42,6 +42,22 @@ PRINTED = [
     # What fit keeps are Python's floats.
     ("m = K.Sequential([K.layers.Dense(1, kernel_initializer='ones')])\nm.compile('sgd', 'mse')\n"
      "str(m.fit(tf.ones((4, 2)), tf.ones((4, 1)), epochs=2, verbose=0).history)", "{'loss': [1.0, 0.883600115776062]}"),
+    ("l = K.layers.Normalization()\nl.adapt(np.array([[0., 7., 4.], [2., 9., 6.], [0., 7., 4.], [2., 9., 6.]]))\nl([[0., 7., 4.]])", [[-1.0, -1, -1]]),
+    ("l = K.layers.Normalization(axis=None)\nl.adapt(D.from_tensor_slices([1., 2., 3., 4., 5.]).batch(2))\nl([1., 2., 3.])",
+     [-1.4142135, -0.70710677, 0]),
+    ("K.utils.pad_sequences([[1], [2, 3], [4, 5, 6]], maxlen=2)", [[0, 1], [2, 3], [5, 6]]),
+    ("K.utils.pad_sequences([[1], [2, 3], [4, 5, 6]], padding='post')", [[1, 0, 0], [2, 3, 0], [4, 5, 6]]),
+    ("t = K.preprocessing.text.Tokenizer(oov_token='?')\nt.fit_on_texts(['I love my dog', 'You love my dog!'])\n"
+     "t.texts_to_sequences(['I really love dogs, dog'])", [[5, 1, 2, 1, 4]]),
+    ("[x for x, y in K.utils.timeseries_dataset_from_array(np.arange(5), np.arange(5) + 3, 3, batch_size=3)][0]",
+     [[0, 1, 2], [1, 2, 3], [2, 3, 4]]),
+    # A model of sparse rows, of which a Dataset has one after the other.
+    ("x = K.Input(shape=(3,), sparse=True)\nm = K.Model(x, K.layers.Dense(1, kernel_initializer='ones')(x))\n"
+     "s = tf.SparseTensor([[0, 0], [2, 1], [2, 2]], [1., 2., 3.], [3, 3])\n"
+     "[m(s), m.predict(s, batch_size=2), [[tf.reduce_sum(tf.sparse.to_dense(e))] for e in D.from_tensor_slices(s)]]", [[[1.0], [0.0], [5.0]]]*3),
+    # The mask of a symbolic tensor reaches a layer that asks for it.
+    ("class L(K.layers.Layer):\n    def call(self, inputs, mask=None):\n        assert mask is not None\n        return tf.cast(mask, tf.float32)\n"
+     "x = K.Input(shape=(None,), dtype='int32')\nK.Model(x, L()(K.layers.Embedding(9, 2, mask_zero=True)(x)))(tf.constant([[3, 0]]))", [[1.0, 0.0]]),
     ("K.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])", 0.57142854),
     ("K.layers.Embedding(5000, 3, mask_zero=True)(tf.constant([[71, 6, 0]]))._keras_mask", [[True, True, False]]),
     ("list(D.range(1, 6).interleave(lambda x: D.from_tensors(x).repeat(6), cycle_length=2, block_length=4))",
