@@ -27,7 +27,7 @@ def compute(evaluation: Evaluation) -> None:
         outcome.reason = "the tape finds the pattern of a Hessian by so many numbers"
     elif hessian.by_kernel(evaluation, COMMAND):
         evaluation.explain_missing(outcome.gradients)
-        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in outcome.hessian.items()))
+        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in (outcome.hessian or {}).items()))
         outcome.gradients = outcome.hessian = None
         return
     sources = evaluation.sources()
