@@ -59,7 +59,8 @@ def each(name: str, function: Any, dtype: Any, *values: Any) -> Any:
 
         levels, flats = aligned(name, values)
         return nest(each(name, function, dtype, *flats), levels)
-    arrays = [np.asarray(plain(as_operand(x))) for x in values]
+    # NumPy's own arrays of strings drop a NUL at the end.
+    arrays = [np.asarray(x, dtype=object if x.__class__ is str else None) for x in map(plain, map(as_operand, values))]
     try:
         np.broadcast_shapes(*[array.shape for array in arrays])
     except ValueError:
