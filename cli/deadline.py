@@ -1,44 +1,24 @@
-"""The last word on `--timeout`: one long operation that holds the interpreter is ended from outside of it, and so is an
-answer that is not written by then.
+"""The last word on `--timeout`: one long operation that hears no alarm is ended with its process, and so is an answer that is
+not written by then.
 
-The engine's own alarm is heard between two operations. What sorts a list of 10**9 numbers, or inverts a large matrix, does
-not hear it; a thread of the C library that needs no interpreter does.
+The engine's own alarm is heard between two operations. What inverts a large matrix does not hear it, but lets other threads
+run meanwhile.
 """
 
 from __future__ import annotations
 
 import os
+from _thread import allocate_lock, start_new_thread
+
+from .interrupts import ABANDON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..engine.core.watchdog import Watchdog
-    from .output import Output
 
 GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be heard, with the place in the program
-
-
-# Seconds that a short answer has to be written, whose evaluation was done in time.
-LEAST = 0.1
-
-
-def ignore() -> None:
-    """Hear none of these signals in a process that was forked while they were unheard: another hears them, and ends this
-    one."""
-    from _signal import (  # type: ignore[import-not-found]
-        SIG_IGN,
-        SIG_UNBLOCK,
-        SIGHUP,
-        SIGINT,
-        SIGTERM,
-        pthread_sigmask,
-        set_wakeup_fd,
-        signal,
-    )
-
-    set_wakeup_fd(-1)
-    for number in (SIGINT, SIGTERM, SIGHUP):
-        signal(number, SIG_IGN)
-    pthread_sigmask(SIG_UNBLOCK, (SIGINT, SIGTERM, SIGHUP))
+OUT_OF_TIME = 1  # the exit status then
+LEAST = 0.1  # seconds that a short answer has to be written, whose evaluation was done in time
 
 
 class Writing:
@@ -65,46 +45,26 @@ class Writing:
 
 
 class Deadline:
-    """A context that ends the process with status 1, and `message` on standard error, `GRACE` after `seconds`."""
+    """A context that ends the process with status OUT_OF_TIME, and `message` on standard error, `GRACE` after `seconds`."""
 
-    __slots__ = ("child", "message", "output", "pipe", "seconds")
+    __slots__ = ("message", "seconds", "under_way")
 
-    def __init__(self, seconds: float, message: str, output: Output) -> None:
+    def __init__(self, seconds: float, message: str = "") -> None:
         self.seconds = seconds
         self.message = message
-        self.output = output
-        self.child = self.pipe = 0
+        self.under_way = allocate_lock()
 
     def __enter__(self) -> None:
-        if not hasattr(os, "fork"):  # not on Windows: the engine's alarm alone
-            return
-        import faulthandler
+        self.under_way.acquire()
+        start_new_thread(self.wait, ())
 
-        reading, self.pipe = os.pipe()
-        self.child = os.fork()
-        if not self.child:
-            self.wait(reading)
-        os.close(reading)
-        faulthandler.dump_traceback_later(self.seconds + GRACE, exit=True, file=self.pipe)
-
-    def wait(self, reading: int) -> None:
-        """The child: it hears of the end by a byte, and of an evaluation that was done in time by none."""
-        from signal import SIG_IGN, SIGHUP, SIGINT, SIGTERM, signal
-
-        for number in (SIGINT, SIGTERM, SIGHUP):  # which a whole group of processes may get
-            signal(number, SIG_IGN)
-        os.close(self.pipe)
-        for standard in (0, 1):
-            os.close(standard)
-        if os.read(reading, 1):
-            self.output.discard()
+    def wait(self) -> None:
+        """The thread, whose work is done when the context ends in time."""
+        if not self.under_way.acquire(timeout=self.seconds + GRACE):
+            for abandon in ABANDON:
+                abandon()
             os.write(2, self.message.encode(errors="replace"))
-        os._exit(0)
+            os._exit(OUT_OF_TIME)
 
     def __exit__(self, *exception: object) -> None:
-        if self.child:
-            import faulthandler
-
-            faulthandler.cancel_dump_traceback_later()
-            os.close(self.pipe)
-            os.waitpid(self.child, 0)
+        self.under_way.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import stat
 import sys
@@ -190,38 +189,21 @@ def read_npz(path: str, key: str | None, most: int | None = None) -> numpy.ndarr
 
 
 def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> numpy.ndarray[Any, Any]:
-    """An array whose header promises no more than the file's `size` bytes hold."""
+    """The array of a file, or part of an archive, of so many bytes."""
     import numpy
-    from numpy.lib import format as npy
 
-    if not size:
-        raise errors.unusable(name, "is empty")
+    if most is not None and size > most:
+        raise errors.unusable(name, f"holds {size} bytes, and the limit is {most}", "raise it: --max-memory SIZE")
     try:
-        version = npy.read_magic(file)
-        header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = header(file)
-    except AdiffError:  # the end of a time limit
+        return usable(name, numpy.lib.format.read_array(file, allow_pickle=False))
+    except (AdiffError, MemoryError):
         raise
-    except Exception:  # whatever NumPy's reader, `ast` and `tokenize` have for a text that is no header
-        raise errors.unusable(name, "not a .npy file") from None
-    if dtype.hasobject:
-        message = "holds pickled Python objects, which are never read"
-        raise errors.unusable(name, message, "save it with a numeric dtype")
-    if any(length.__class__ is not int or length < 0 for length in shape):
-        raise errors.unusable(name, f"its shape {shape} is none")
-    promised = math.prod(shape) * dtype.itemsize
-    if promised > size:
-        raise errors.unusable(name, f"truncated: {promised} bytes of data promised in a file of {size}")
-    if most is not None and promised > most:
-        raise errors.unusable(name, f"holds {promised} bytes, and the limit is {most}", "raise it: --max-memory SIZE")
-    content = file.read(promised)
-    if len(content) < promised:
-        raise errors.unusable(name, f"truncated: {promised} bytes of data promised, {len(content)} found")
-    try:
-        array = numpy.frombuffer(content, dtype) if content else numpy.empty(0, dtype)
-        return usable(name, array.reshape(shape, order="F" if fortran else "C"))
-    except ValueError as error:  # entries of no bytes, or a size that no array may have
-        raise errors.unusable(name, f"its shape is none: {error}") from None
+    except Exception as error:  # whatever NumPy's reader, `ast` and `tokenize` have for what is no array
+        if "allow_pickle" in str(error):
+            hint = "save it with a numeric dtype"
+            raise errors.unusable(name, "holds pickled Python objects, which are never read", hint) from None
+        said = str(error).partition("\n")[0] if size else "it is empty"
+        raise errors.unusable(name, f"not a readable .npy file: {said}") from None
 
 
 def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
@@ -247,47 +229,35 @@ def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
 
 def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]:
     """The numbers in the text of a table."""
-    import csv
-    import io
-
     import numpy
 
-    from ..engine.core.errors import plural
+    from .tables.read import line_of, records
 
-    rows: list[list[Any]] = []
-    width = 0
-    whole = True
-    try:
-        for number, cells in enumerate(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True), 1):
-            if not any(cell.strip() for cell in cells):
-                continue
-            if width and len(cells) != width:
-                raise errors.unusable(f"{path}:{number}", f"{plural(len(cells), 'column')} after rows of {width}")
-            numbers = [number_of(cell) for cell in cells]
-            is_header = not width and not any(number is not None for number in numbers)
-            width = len(cells)
-            if is_header:  # of words alone: a first row with one bad number must not vanish
-                continue
-            if None in numbers:
-                column = numbers.index(None)
-                raise errors.unusable(f"{path}:{number}:{column + 1}", f"{cells[column].strip()!r} is not a number")
-            whole = whole and all(number.__class__ is int for number in numbers)
-            rows.append(numbers)
-    except csv.Error as error:
-        raise errors.unusable(path, f"not a readable table: {error}") from None
-    if not rows:
+    rows, fault = records(text, path, 1, 0, delimiter)
+    if fault is not None:
+        raise fault
+    numbers = [[number_of(cell.strip()) for cell in cells] for cells in rows]
+    first = bool(rows) and all(number is None for number in numbers[0])  # words alone: one bad number must not vanish
+    for row, found in enumerate(numbers[first:], first):
+        if None in found:
+            column = found.index(None)
+            place = f"{path}:{line_of(text.encode(), delimiter, row, 1)}:{column + 1}"
+            raise errors.unusable(place, f"{rows[row][column].strip()!r} is not a number")
+    if not numbers[first:]:
         raise errors.unusable(path, "holds no numbers")
+    whole = all(number.__class__ is int for found in numbers[first:] for number in found)
     try:
-        table = numpy.array(rows, numpy.int64 if whole else numpy.float64)
+        table = numpy.array(numbers[first:], numpy.int64 if whole else numpy.float64)
     except OverflowError:
         raise errors.unusable(path, "holds whole numbers beyond int64") from None
-    return table[:, 0] if width == 1 else table
+    return table[:, 0] if table.shape[1] == 1 else table
 
 
-def number_of(cell: str) -> float | None:
-    """The number a cell holds: whole ones exactly."""
-    text = cell.strip()
+def number_of(cell: str) -> float | int | None:
+    """The number in a cell, None where there is none."""
+    if "_" in cell:
+        return None
     try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
+        return int(cell) if cell.isascii() and cell.lstrip("+-").isdigit() else float(cell)
     except ValueError:
         return None

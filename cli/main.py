@@ -121,7 +121,7 @@ def respond(request: Request, environment: Environment, output: Output) -> int:
         from .deadline import Writing
 
         seconds = float(request.options["timeout"])  # type: ignore[arg-type]
-        with deadline(seconds, request, environment, output, style):
+        with deadline(seconds, request, environment, style):
             result = answer(request, environment, output, style)
             with Writing(seconds, result.timings):
                 tell(result, request, environment, output, style)
@@ -155,16 +155,14 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
     output.write(text)
 
 
-def deadline(
-    seconds: float, request: Request, environment: Environment, output: Output, style: Style
-) -> AbstractContextManager[None]:
+def deadline(seconds: float, request: Request, environment: Environment, style: Style) -> AbstractContextManager[None]:
     """What ends a command whose `--timeout` is over."""
     from ..engine.core.watchdog import out_of_time
     from .deadline import Deadline
 
     as_json = style.format in ("json", "ndjson")
     message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"), request.command)
-    return Deadline(seconds, message, output)
+    return Deadline(seconds, message)
 
 
 def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:

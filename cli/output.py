@@ -77,11 +77,6 @@ class Output:
             return
         self.attempt(lambda: (binary.write(data), binary.flush()))
 
-    def rewrite(self, data: bytes) -> None:
-        """Write over the beginning of a file."""
-        binary = self.stream().buffer
-        self.attempt(lambda: (binary.flush(), binary.seek(0), binary.write(data), binary.flush()))
-
     def stream(self) -> TextIO:
         stream = self.file if self.path is not None else self.environment.stdout
         if stream is None:

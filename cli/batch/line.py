@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+
 from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import split_at_commas
@@ -17,7 +19,6 @@ from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
 from ..output import Output
 from ..request import from_object, resolve_engine
-from ..words import divide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ class Answering:
 def from_words(text: str, environment: Environment) -> Request:
     """The request of a line quoted as in a shell."""
     try:
-        tokens = divide(text)
+        tokens = shlex.split(text, comments=" #" in text)
     except ValueError as error:
         raise errors.usage(f"the line does not divide into words: {str(error).lower()}") from None
     if tokens[:1] == ["adiff"]:

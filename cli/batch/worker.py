@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import faulthandler
 import os
 from _thread import start_new_thread
 
 from .. import errors
-from ..deadline import GRACE, ignore
+from ..deadline import Deadline
 from ..interrupts import ABANDON
 from ..memory import guard
-from .messages import Messages, packed, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
     from typing import Any, NoReturn
 
-    from .line import Answering, Reply
-
-# The exit status of one that `faulthandler` ends.
-OUT_OF_TIME = 1
+    from .line import Answering
 
 
-def serve(answering: Answering, processes: int, reading: int, writing: int, lifeline: int) -> NoReturn:
+def serve(answering: Answering, processes: int, connection: Connection, lifeline: int) -> NoReturn:
     """Answer lines until no more come, as one of so many processes. Who hands them out decides when that ends: signals that
     may go to all of a group are left to it, and when it is gone, `lifeline` is at its end."""
     ignore()
@@ -31,52 +27,43 @@ def serve(answering: Answering, processes: int, reading: int, writing: int, life
     guard(processes)
     share_cores(processes)
     let_go_of_streams(answering)
-    limit = Limit(writing)
-    answering.limited = limit.begin
-    lines = Messages(reading)
+    limits: list[Deadline] = []
+
+    def limited(seconds: float) -> None:
+        """Say how long a line may take before its work begins, and end the process where it takes longer."""
+        connection.send((seconds,))
+        limits.append(Deadline(seconds))
+        limits[-1].__enter__()
+
+    answering.limited = limited
     while True:
-        line = lines.next()
-        if line is not None:
-            content = answered(answering, *line)
-            limit.end()
-            send(writing, content)
-        elif not lines.read():
+        try:
+            number, raw = connection.recv()
+        except EOFError:
             os._exit(0)
+        message = answered(answering, number, raw)
+        while limits:
+            limits.pop().__exit__()
+        connection.send(message)
 
 
-def answered(answering: Answering, number: int, raw: bytes) -> bytes:
+def answered(answering: Answering, number: int, raw: bytes) -> tuple[Any, ...]:
     """The message that a line is answered with."""
     try:
-        return message(answering.reply(number, raw))
+        reply = answering.reply(number, raw)
     except MemoryError as error:  # for the answer itself
-        return message(answering.failed(answering.record(number, raw), errors.from_exception(error)))
+        reply = answering.failed(answering.record(number, raw), errors.from_exception(error))
+    return () if reply is None else (reply.ok, reply.text, reply.told)
 
 
-def message(reply: Reply | None) -> bytes:
-    return packed(() if reply is None else (reply.ok, reply.text, reply.told))
+def ignore() -> None:
+    """Hear none of these signals, which were unheard while the process was forked."""
+    from signal import SIG_IGN, SIG_UNBLOCK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask, set_wakeup_fd, signal
 
-
-class Limit:
-    """The end of a line that its alarm does not end: of the process, which has said before how long the line may take."""
-
-    __slots__ = ("begun", "nowhere", "writing")
-
-    def __init__(self, writing: int) -> None:
-        self.writing = writing
-        self.nowhere: Any = None
-        self.begun = False
-
-    def begin(self, seconds: float) -> None:
-        if self.nowhere is None:
-            self.nowhere = open(os.devnull, "wb")  # noqa: SIM115
-        send(self.writing, packed((seconds,)))
-        faulthandler.dump_traceback_later(seconds + GRACE, exit=True, file=self.nowhere)
-        self.begun = True
-
-    def end(self) -> None:
-        if self.begun:
-            faulthandler.cancel_dump_traceback_later()
-            self.begun = False
+    set_wakeup_fd(-1)
+    for number in (SIGINT, SIGTERM, SIGHUP):
+        signal(number, SIG_IGN)
+    pthread_sigmask(SIG_UNBLOCK, (SIGINT, SIGTERM, SIGHUP))
 
 
 def die_with(lifeline: int) -> None:

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from ..output import Output
     from ..request import Request
 
-PIECE = 2**20  # bytes of a file that are looked through at a time
 COLLECT_AFTER = 20_000  # objects; a line leaves few behind, and looking for them often is a tenth of its time
 
 
@@ -83,8 +82,7 @@ def advice(path: str, output: str, style: Style) -> str:
 
 def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator[Reply]:
     """What the lines `after` one of a file or of standard input come to, in order, answered here or by so many processes: by one where
-    there is a limit of time, of all lines or of one in a file, which a line that hears no alarm is held to by the end of its
-    process."""
+    all have a limit of time, which a line that hears no alarm is held to by the end of its process."""
     if answering.batch.flag("scheduler"):
         from ..cluster import Cluster
 
@@ -94,7 +92,7 @@ def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator
     forks = hasattr(os, "fork")  # not on Windows
     if jobs > 1 and not forks:
         raise errors.usage("--jobs needs a system whose processes fork, and this one's do not")
-    if jobs == 1 and not (forks and (answering.batch.flag("timeout") or limits_time(path))):
+    if jobs == 1 and not (forks and answering.batch.flag("timeout")):
         for number, raw in lines(path, answering.environment):
             reply = answering.reply(number, raw) if number > after else None
             if reply is not None:
@@ -105,22 +103,6 @@ def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator
 
     with Jobs(jobs, answering, Incoming(path, answering.environment, after)) as processes:
         yield from processes.replies()
-
-
-def limits_time(path: str) -> bool:
-    """Whether a line of a file may have a limit of time of its own. What comes through a pipe cannot be asked."""
-    if not os.path.isfile(path):
-        return False
-    before = b""
-    try:
-        with open(path, "rb") as file:
-            while piece := file.read(PIECE):
-                if b"timeout" in before + piece:
-                    return True
-                before = (before + piece)[-len(b"timeout") :]
-    except OSError:
-        pass  # whoever reads it for its lines says so
-    return False
 
 
 def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..output import Output
     from ..request import Request
 
+KEYS = ("name", "aliases", "family", "signature", "dtypes", "derivative", "reason")
 POLICIES = ("adiff", "tensorflow", "jax", "torch")
 
 
@@ -101,26 +102,12 @@ def singular_text(choice: Choice) -> str:
 
 def details(row: OperationInfo) -> dict[str, Any]:
     """An operation for JSON."""
-    return {
-        "name": row.name,
-        "aliases": row.aliases,
-        "family": row.family,
-        "signature": row.signature,
-        "dtypes": row.dtypes,
-        "derivative": row.derivative,
-        "reason": row.reason,
-        "singular_points": [
-            {
-                "message": choice.message,
-                "subgradients": choice.subgradients,
-                "choices": {policy: getattr(choice, policy) for policy in POLICIES},
-            }
-            for choice in row.singular
-        ],
-        "doc": row.doc,
-        "example": row.example,
-        "example_value": row.example_value,
-    }
+    found = {key: getattr(row, key) for key in KEYS}
+    found["singular_points"] = [
+        {"message": x.message, "subgradients": x.subgradients, "choices": {p: getattr(x, p) for p in POLICIES}}
+        for x in row.singular
+    ]
+    return {**found, "doc": row.doc, "example": row.example, "example_value": row.example_value}
 
 
 def draw(drawing: Any, result: Result) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from .. import errors
+from ..files import number_of
 from ..formats.delimited import field, quoted, texts
 from ..formats.delimited import numbers as number_texts
 from .read import arrow, chunks
@@ -97,16 +98,6 @@ def read_column(path: str, name: str) -> Any:
             raise errors.unusable(chunk.place(row), said)
         parts.append(array)
     return np.concatenate(parts)
-
-
-def number_of(cell: str) -> float | int | None:
-    """The number in a cell, None where there is none."""
-    if "_" in cell:
-        return None
-    try:
-        return int(cell) if cell.isascii() and cell.lstrip("+-").isdigit() else float(cell)
-    except ValueError:
-        return None
 
 
 def by_arrow(pa: Any, column: Any, whole: bool) -> tuple[Any, Any] | None:

@@ -219,25 +219,32 @@ def parsed(
             columns = [column.combine_chunks() for column in table.columns]
             yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
             return
-    rows: list[list[str]] = []
-    fault = None
-    reader = csv.reader(io.StringIO(text_of(block, label, line), newline=""), delimiter=delimiter, strict=True)
-    try:
-        for cells in reader:
-            if cells and len(cells) != len(names):
-                noun = "field" if len(cells) == 1 else "fields"
-                place = f"{label}:{line + reader.line_num - 1}:{min(len(cells), len(names)) + 1}"
-                fault = errors.unusable(place, f"{len(cells)} {noun}, and the table has {len(names)} columns")
-                break
-            if cells:
-                rows.append(cells)
-    except csv.Error as error:
-        fault = errors.unusable(f"{label}:{line + max(reader.line_num, 1) - 1}", f"not a readable table: {error}")
+    rows, fault = records(text_of(block, label, line), label, line, len(names), delimiter)
     if rows:
         columns = [list(column) for column in zip(*rows)]
         yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
     if fault is not None:
         raise fault
+
+
+def records(text: str, label: str, line: int, width: int, delimiter: str) -> tuple[list[list[str]], AdiffError | None]:
+    """The cells of each row of a text that begins on a `line`, and the mistake that comes after them. Rows have so many cells, or as
+    many as the first one."""
+    rows: list[list[str]] = []
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if cells and len(cells) != width:
+                noun = "field" if len(cells) == 1 else "fields"
+                place = f"{label}:{line + reader.line_num - 1}:{min(len(cells), width) + 1}"
+                return rows, errors.unusable(place, f"{len(cells)} {noun}, and the table has {width} columns")
+            if cells:
+                rows.append(cells)
+    except csv.Error as error:
+        place = f"{label}:{line + max(reader.line_num, 1) - 1}"
+        return rows, errors.unusable(place, f"not a readable table: {error}")
+    return rows, None
 
 
 def line_of(block: bytes, delimiter: str, row: int, line: int) -> int:

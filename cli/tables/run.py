@@ -13,11 +13,12 @@ from ..bindings import constant_of, divide
 from ..commands import COMMANDS
 from ..environment import is_terminal
 from ..evaluate import inputs, options
+from ..files import number_of
 from ..formats.delimited import names as names_of
 from ..formats.numbers import entries
 from ..progress import Progress
 from ..result import Result
-from .columns import Inputs, number_of
+from .columns import Inputs
 from .read import Chunk, chunks, grid
 from .write import writer
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from .write import Writer
 
 OF_TABLE = ("engine", "kinks", "max_steps", "max_memory")  # the options that the rows of a chunk are evaluated with
-MOST_POINTS = 10**9  # of a grid
+MOST_POINTS, MOST_ALONG = 10**9, 10**7  # of a grid, and along one axis
 USAGE = frozenset(("usage", "syntax", "name"))
 
 
@@ -108,18 +109,17 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
                 raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         elif len(parts) == 2 and slash and (points := points.strip()[:20]).isdecimal() and int(points):
             start, stop = (float(constant_of(f"--over {name}", part)) for part in (parts[0], last))
-            values = Axis(start, stop, bounded(int(points), found))
+            values = np.linspace(start, stop, bounded(int(points), found))
+            values = spaced((start, stop, (stop - start) / max(len(values) - 1, 1)), values)
         elif len(parts) == 3:
             start, stop, step = (float(constant_of(f"--over {name}", part)) for part in parts)
             count = (stop - start) / step if step else -1.0
             if not 0 <= count < float("inf"):
                 raise errors.bad_binding(f"--over: {given!r} has no points", hint)
-            whole = round(count)
-            bounded(whole + 1, found)
-            if abs(count - whole) < 1e-9 * max(whole, 1):
-                values = Axis(start, stop, whole + 1)
-            else:
-                values = Axis(start, None, int(count) + 1, step)
+            near = abs(count - round(count)) < 1e-9 * max(count, 1)
+            size = bounded((round(count) if near else int(count)) + 1, found)
+            values = np.linspace(start, stop if near else start + step * (size - 1), size)
+            values = spaced((start, step), values)
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
@@ -130,33 +130,15 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
 def bounded(points: int, others: dict[str, Any]) -> int:
     """The points of an axis. Raises AdiffError where they and those of the `others` are too many for a grid."""
     total = math.prod(map(len, others.values()), start=points)
-    if total > MOST_POINTS:
-        raise errors.bad_binding(f"--over: {total:.3g} points, and a grid has at most 1e9", "take wider steps")
+    if total > MOST_POINTS or points > MOST_ALONG:
+        said = f"--over: {points:.3g} points along an axis, {total:.3g} in all; at most 1e7 are possible, and 1e9"
+        raise errors.bad_binding(said, "take wider steps")
     return points
 
 
-class Axis:
-    """Points from start on, computed as they are asked for; the last one is `stop`, where that is given. Of decimal steps they are
-    decimal numbers, 0.3 and not 0.30000000000000004."""
-
-    def __init__(self, start: float, stop: float | None, count: int, step: float = 0.0) -> None:
-        step = step if stop is None else (stop - start) / max(count - 1, 1)
-        self.start, self.stop, self.count, self.step = start, stop, count, step
-        given = (start, step) if stop is None else (start, stop, step)
-        self.decimal = all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given)
-
-    def __len__(self) -> int:
-        return self.count
-
-    def __getitem__(self, index: Any) -> Any:
-        import numpy as np
-
-        if isinstance(index, slice):
-            index = np.arange(self.count)[index]
-        found = self.start + self.step * index
-        if self.stop is not None and self.count > 1:
-            found = np.where(index == self.count - 1, self.stop, found)
-        return found.round(9) if self.decimal else found
+def spaced(given: tuple[float, ...], values: Any) -> Any:
+    """Points of a range: of decimal ends and steps decimal numbers, 0.3 and not 0.30000000000000004."""
+    return values.round(9) if all(abs(round(x, 9) - x) <= 1e-15 * abs(x) for x in given) else values
 
 
 class Table:

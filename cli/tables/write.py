@@ -222,7 +222,7 @@ class Arrow(Writer):
 
 
 class Arrays(Writer):
-    """NPY: the columns of numbers as a table of floats, row by row; and NPZ: an array a column, kept in memory until the end."""
+    """NPZ: an array a column; and NPY: the columns of numbers as a table of floats. They are kept in memory until the end."""
 
     typed = True
 
@@ -230,48 +230,29 @@ class Arrays(Writer):
         super().__init__(output, style, command)
         self.form = form
         self.parts: dict[str, list[Any]] = {}
-        self.count = self.width = 0
 
     def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
         import numpy as np
 
-        arrays: dict[str, Any] = {}
         for name, column, there in zip(names, columns, valid):
             x = np.asarray(column if not hasattr(column, "type") else column.to_numpy(zero_copy_only=False))
             if there is not None and not there.all() and x.dtype.kind in "fiub":
                 x = np.where(there.reshape(-1, *[1] * (x.ndim - 1)), x, np.nan)
             if x.dtype.kind in "fiubc":
-                arrays[name] = x
-            elif self.form == "npz" and name != "error":
-                arrays[name] = x.astype(str)
-        if self.form == "npz":
-            for name, x in arrays.items():
                 self.parts.setdefault(name, []).append(x)
-            return
-        table = np.column_stack([x.reshape(len(x), -1) for x in arrays.values()]).astype("float64")
-        if not self.begun:
-            self.width = table.shape[1]
-            self.sink.write(self.header(0))  # rewritten at the end, when the number of rows is known
-            self.begun = True
-        if table.shape[1] != self.width:
-            said = f"row {self.count + 1}: {table.shape[1]} columns of numbers, and {self.width} before: write .ndjson"
-            raise errors.unwritable(self.output.path or "-", said)
-        self.count += len(table)
-        self.sink.write(np.ascontiguousarray(table).tobytes())
-
-    def header(self, count: int) -> bytes:
-        text = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({count:>20}, {self.width}), }}"
-        return b"\x93NUMPY\x01\x00" + (118).to_bytes(2, "little") + text.ljust(117).encode() + b"\n"
+            elif self.form == "npz" and name != "error":
+                self.parts.setdefault(name, []).append(x.astype(str))
 
     def finish(self, notices: Sequence[Any] = ()) -> None:
         import numpy as np
 
-        if self.form == "npy":
-            self.output.rewrite(self.header(self.count))
+        content = io.BytesIO()
+        columns = {name: np.concatenate(parts) for name, parts in self.parts.items()}
+        if self.form == "npz":
+            np.savez(content, **columns)  # type: ignore[arg-type]
         else:
-            content = io.BytesIO()
-            np.savez(content, **{name: np.concatenate(parts) for name, parts in self.parts.items()})  # type: ignore[arg-type]
-            self.sink.write(content.getvalue())
+            np.save(content, np.column_stack([x.reshape(len(x), -1) for x in columns.values()]).astype("float64"))
+        self.sink.write(content.getvalue())
 
 
 def writer(output: Output, style: Style, command: str, format: str) -> Writer:

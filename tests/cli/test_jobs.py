@@ -225,9 +225,9 @@ def test_a_closed_pipe_ends_silently(folder: Path) -> None:
 def test_a_line_that_hears_no_alarm_ends_with_its_process(
     adiff: Callable[..., Completed], folder: Path, jobs: str
 ) -> None:
-    deaf = 'value "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))" --timeout 0.3\n'
+    deaf = 'value "sum(abs(eigvals(reshape(sin(arange(2200.0**2)), (2200, 2200)))))"\n'
     (folder / "deaf.txt").write_text("value ones(2)\n" + deaf + "value 1\nvalue 2\n")
-    done = adiff("batch", "deaf.txt", "--jobs", jobs)
+    done = adiff("batch", "deaf.txt", "--jobs", jobs, "--timeout", "0.3")
     first, second, *rest = (json.loads(line) for line in done.stdout.splitlines())
     assert first["value"] == [1, 1]
     assert (second["command"], second["error"]["code"]) == ("value", "E0603")
