@@ -203,7 +203,9 @@ class Operation:
     distance: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
     linear_above_zero: bool = False  # curved below 0 only
-    domain: Any = None  # where the tests take their samples
+    domain: Any = (
+        None  # an element-wise row: an interval for each input, where tests take samples; None for whole numbers
+    )
 
     def __init__(self, name: str, signature: str, derivative: str, *, aliases: str = "", **facts: Any) -> None:
         unknown = [fact for fact in facts if fact not in FACTS]

@@ -13,7 +13,7 @@ from .arithmetic import choose, divide, everywhere, greater, multiply, where_sel
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, softplus, sqrt, square, tanh
 from .rounding import absolute
 from .special import ndtr, normal_density, number_by
-from .support import cases, strong
+from .support import strong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -252,17 +252,13 @@ def _log_softmax_pullback(g: Any, y: Any, x: Any, axis: Any) -> Any:
     return _balanced(g - strong(_total(g, axis), weights), weights, axis)
 
 
-ROWS_OF_LOGITS = cases(
-    (([[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],), {"axis": 1}), (([[0.5, 3.0], [2.1, 0.3]],), {"axis": 0}),
-)  # fmt: skip
-
 softmax = rule(
-    "softmax", "x | axis=-1", _softmax_pullback, kernel=lambda k, x, axis: k.softmax(x, axis), array=_softmax, dtype="float",
-    accepts="bif", domain=ROWS_OF_LOGITS, depends="lines", doc="exp(x) divided by its sum along an axis, without overflow.",
+    "softmax", "x | axis=-1", _softmax_pullback, kernel=lambda k, x, axis: k.softmax(x, axis), array=_softmax,
+    dtype="float", accepts="bif", depends="lines", doc="exp(x) divided by its sum along an axis, without overflow.",
     example=("softmax([0.0, 0.0])", [0.5, 0.5]),
 )  # fmt: skip
 log_softmax = rule(
-    "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis), array=_log_softmax,
-    dtype="float", accepts="bif", domain=ROWS_OF_LOGITS, depends="lines", replaces="log(softmax(x)); log(softmax(x)[i])",
+    "log_softmax", "x | axis=-1", _log_softmax_pullback, kernel=lambda k, x, axis: k.log_softmax(x, axis),
+    array=_log_softmax, dtype="float", accepts="bif", depends="lines", replaces="log(softmax(x)); log(softmax(x)[i])",
     doc="log(softmax(x)) along an axis, without underflow.", example=("log_softmax([1000.0, 0.0])", [0.0, -1000.0]),
 )  # fmt: skip

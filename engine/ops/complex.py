@@ -11,27 +11,26 @@ import math
 from ..core.operation import Singular, elementwise, linear
 from ..core.tensor import OPERATORS
 from .arithmetic import divide, everywhere, is_complex
-from .support import cases, real_of_float
+from .support import real_of_float
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-COMPLEX_POINTS = cases((([0.6 + 0.7j, -1.2 + 0.4j, 0.3 - 2.0j],), {}))
 
 conj = linear(
     "conj", "z", lambda g, y, z: conj(g), kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.conj(z),
-    dtype="promote", aliases="conjugate", method=True, domain=COMPLEX_POINTS, depends="elements", analytic=False,
+    dtype="promote", aliases="conjugate", method=True, depends="elements", analytic=False,
     doc="The complex conjugate; a real number is its own.", example=("conj(1 + 2j)", 1 - 2j),
 )  # fmt: skip
 real = linear(
     "real", "z", lambda g, y, z: g, kernel=lambda k, z: z, scalar=lambda z: z, array=lambda np, z: np.real(z).copy(),
-    dtype="real", domain=COMPLEX_POINTS, depends="elements", analytic=False, doc="The real part.", example=("real(1 + 2j)", 1.0),
+    dtype="real", depends="elements", analytic=False, doc="The real part.", example=("real(1 + 2j)", 1.0),
 )  # fmt: skip
 imag = linear(
     "imag", "z", lambda g, y, z: complex_of(0.0, g) if is_complex(z) else OPERATORS.zeros_like(g),
-    scalar=lambda z: z.__class__(0), array=lambda np, z: np.imag(z).copy(), dtype="real", domain=COMPLEX_POINTS,
-    depends="elements", analytic=False, doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
+    scalar=lambda z: z.__class__(0), array=lambda np, z: np.imag(z).copy(), dtype="real", depends="elements",
+    analytic=False, doc="The imaginary part; 0 for a real number.", example=("imag(1 + 2j)", 2.0),
 )  # fmt: skip
 
 
@@ -57,7 +56,7 @@ def _angle_slope(y: Any, z: Any, deg: bool) -> Any:
 
 angle = elementwise(
     "angle", "z | deg=False", [_angle_slope], array=lambda np, z, deg: np.angle(z, deg=deg), dtype=real_of_float,
-    aliases="phase", kernel="(math.atan2(0.0, {0}) * (57.29577951308232 if {deg} else 1.0))", domain=COMPLEX_POINTS,
+    aliases="phase", kernel="(math.atan2(0.0, {0}) * (57.29577951308232 if {deg} else 1.0))",
     singular=[Singular(lambda z: z == 0, "the angle is not differentiable at 0", **everywhere(0.0), subgradients="no limit")],
     analytic=False, doc="The angle of a complex number in (-pi, pi].", example=("angle(1j)", math.pi / 2),
 )  # fmt: skip

@@ -17,7 +17,6 @@ from .support import (
     as_shape,
     axis_of,
     beside,
-    cases,
     count,
     shape_of,
     to_front,
@@ -64,8 +63,8 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 
 full = composite(
-    "full", "shape, fill_value | dtype=None", _full,
-    aliases="fill", domain=cases((([2, 3], 0.7), {})), doc="A tensor of one value.", example=("full(2, 7)", [7, 7]),
+    "full", "shape, fill_value | dtype=None", _full, aliases="fill", doc="A tensor of one value.",
+    example=("full(2, 7)", [7, 7]),
 )  # fmt: skip
 
 
@@ -77,8 +76,8 @@ def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
 
 
 full_like = composite(
-    "full_like", "x, fill_value | dtype=None", _full_like, domain=cases((([[0.5, 1.5]], 0.7), {})),
-    doc="A tensor of one value with the shape and dtype of x.", example=("full_like([1.5, 2.5], 7)", [7.0, 7.0]),
+    "full_like", "x, fill_value | dtype=None", _full_like, doc="A tensor of one value with the shape and dtype of x.",
+    example=("full_like([1.5, 2.5], 7)", [7.0, 7.0]),
 )  # fmt: skip
 
 
@@ -118,9 +117,8 @@ def _linspace_back(g: Any, y: Any, start: Any, stop: Any, num: int, endpoint: bo
 
 linspace_row = linear(
     "linspace_points", "start, stop | num, endpoint, axis", _linspace_back, array=_linspace, dtype="float",
-    kernel=lambda k, start, stop, num, endpoint, axis: k.linspace(start, stop, num, endpoint, axis),
-    domain=cases(((0.3, 1.7), {"num": 4, "endpoint": True, "axis": 0})), internal=True, doc="What linspace is made of.",
-    example=("linspace_points(0.0, 1.0, 3, False, 0)", [0.0, 1 / 3, 2 / 3]),
+    kernel=lambda k, start, stop, num, endpoint, axis: k.linspace(start, stop, num, endpoint, axis), internal=True,
+    doc="What linspace is made of.", example=("linspace_points(0.0, 1.0, 3, False, 0)", [0.0, 1 / 3, 2 / 3]),
 )  # fmt: skip
 
 
@@ -142,8 +140,7 @@ def _linspace_function(start: Any, stop: Any, num: Any = 50, endpoint: Any = Tru
 
 
 linspace = composite(
-    "linspace", "start, stop, num=50 | endpoint=True, axis=0", _linspace_function,
-    aliases="lin_space", domain=cases(((0.3, 1.7, 4), {}), ((0.3, 1.7, 3), {"endpoint": False})),
+    "linspace", "start, stop, num=50 | endpoint=True, axis=0", _linspace_function, aliases="lin_space",
     doc="Evenly spaced numbers from start to stop, both included; the gradient flows to both.",
     example=("linspace(0, 1, 3)", [0.0, 0.5, 1.0]),
 )  # fmt: skip
@@ -160,9 +157,8 @@ def _ramp_back(g: Any, y: Any, start: Any, step: Any, num: int) -> tuple[Any, An
 
 
 ramp = linear(
-    "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if", code="element",
-    domain=cases(((0.3, 0.2), {"num": 4})), internal=True, doc="start, start + step, start + 2*step, ...: what arange is made of.",
-    example=("ramp(1, 2, 3)", [1, 3, 5]),
+    "ramp", "start, step | num", _ramp_back, array=_ramp, dtype="promote", accepts="if", code="element", internal=True,
+    doc="start, start + step, start + 2*step, ...: what arange is made of.", example=("ramp(1, 2, 3)", [1, 3, 5]),
 )  # fmt: skip
 
 
@@ -185,8 +181,7 @@ def _arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> A
 
 
 arange = composite(
-    "arange", "start, stop=None, step=1 | dtype=None", _arange,
-    aliases="tf.range", domain=cases(((0.3, 2.0, 0.5), {})),
+    "arange", "start, stop=None, step=1 | dtype=None", _arange, aliases="tf.range",
     doc="start, start + step, ... as long as they are below stop; arange(n) counts from 0.",
     example=("arange(1, 6, 2)", [1, 3, 5]),
 )  # fmt: skip

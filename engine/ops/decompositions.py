@@ -25,15 +25,8 @@ from .products import matmul
 from .sorting import weak
 from .structure import index
 from .support import (
-    BATCH,
-    DEFINITE,
-    SQUARE,
-    TALL,
-    VECTOR,
-    WIDE,
     adjoint,
     beside,
-    cases,
     conjugate,
     floating,
     found_by_rule,
@@ -120,9 +113,8 @@ def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: 
 
 triangular_solve_row = rule(
     "triangular_system", "a, b | lower, adjoint", _triangular_solve_vjp, array=_triangular_solve, dtype="float",
-    domain=cases(((SQUARE, SQUARE), {"lower": True, "adjoint": False}),
-                 ((BATCH, TALL[:2]), {"lower": False, "adjoint": True})),
-    internal=True, depends="matrices", doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
+    internal=True, depends="matrices",
+    doc="The solution of a triangular system; b is a matrix. What triangular_solve is made of.",
     example=("triangular_system([[2.0]], [[4.0]], True, False)", [[2.0]]),
 )  # fmt: skip
 
@@ -138,7 +130,6 @@ def solve_triangular_with(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
 triangular_solve = composite(
     "triangular_solve", "a, b | lower=True, adjoint=False",
     lambda a, b, lower=True, adjoint=False: solve_triangular_with(a, b, bool(lower), bool(adjoint)),
-    domain=cases(((SQUARE, SQUARE), {}), ((SQUARE, VECTOR[:3]), {"lower": False})),
     doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
     example=("triangular_solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0])", [1.0, 2.0]),
 )  # fmt: skip
@@ -164,10 +155,8 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 cholesky_row = rule(
-    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float",
-    domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
-    distance=sides.determinant,
-    depends="matrices", doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
+    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", distance=sides.determinant, depends="matrices",
+    doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip
 
@@ -187,10 +176,8 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 qr_row = rule(
-    "qr_tall", "x", _qr_vjp,
-    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR), dtype="float",
-    domain=cases(((TALL,), {}), ((SQUARE,), {})), internal=True,
-    depends="matrices", doc="The reduced QR factorisation of a matrix that is not wide.",
+    "qr_tall", "x", _qr_vjp, array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR),
+    dtype="float", internal=True, depends="matrices", doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
 qr_complete = missing(
@@ -219,8 +206,7 @@ def _qr(x: Any, mode: Any = "reduced") -> Any:
 
 
 qr = composite(
-    "qr", "x | mode='reduced'", _qr, domain=cases(((TALL,), {}), ((WIDE,), {})),
-    doc="x = q r with orthonormal columns in q and an upper triangular r.",
+    "qr", "x | mode='reduced'", _qr, doc="x = q r with orthonormal columns in q and an upper triangular r.",
     example=("qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
 )  # fmt: skip
 
@@ -319,14 +305,14 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
 
 eigh_row = rule(
     "eigh", "x", _eigh_vjp, array=_eigh, dtype=results("rc"), aliases="self_adjoint_eig",
-    domain=cases(((DEFINITE,), {}), (([[[2.0, 0.3], [0.3, 1.1]], [[1.4, -0.2], [-0.2, 0.9]]],), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("eigh meets repeated eigenvalues: second derivatives across them are left out"),
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
         found_by_rule("eigenvalues that coincide are not differentiable one by one", "the derivatives along the vectors found"),
     ],
-    depends="matrices", doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
+    depends="matrices",
+    doc="Eigenvalues, rising, and eigenvectors of the Hermitian part of x; so the gradient is Hermitian.",
     example=("eigh([[2.0, 0.0], [0.0, 1.0]])", ([1.0, 2.0], [[0.0, 1.0], [1.0, 0.0]])),
 )  # fmt: skip
 
@@ -353,7 +339,6 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
 
 eig_row = rule(
     "eig", "x", _eig_vjp, array=_eig, dtype=results("cc", in_complex=True),
-    domain=cases(((SQUARE,), {})),
     singular=[
         found_by_rule("eigenvectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("complex eigenvectors are defined up to a phase, and this function depends on it"),
@@ -415,7 +400,6 @@ svd_row = rule(
     "svd_thin", "x", _svd_vjp,
     array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=False), FIXED, LINEAR, FIXED),
     dtype=results("crc"),
-    domain=cases(((TALL,), {}), ((WIDE,), {}), ((SQUARE,), {})),
     singular=[
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
         found_by_rule("svd meets repeated singular values: second derivatives across them are left out"),
@@ -447,13 +431,11 @@ def _svd(x: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
 
 svd = composite(
     "svd", "x | full_matrices=True, compute_uv=True", _svd,
-    domain=cases(((TALL,), {"full_matrices": False}), ((SQUARE,), {}), ((WIDE,), {"compute_uv": False})),
     doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
     "full_matrices=False unless x is square.",
     example=("svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
 )  # fmt: skip
 svdvals = composite(
-    "svdvals", "x", lambda x: _svd(x, compute_uv=False), domain=cases(((TALL,), {})),
-    doc="The singular values, falling.",
+    "svdvals", "x", lambda x: _svd(x, compute_uv=False), doc="The singular values, falling.",
     example=("svdvals([[0.0, 2.0], [1.0, 0.0]])", [2.0, 1.0]),
 )  # fmt: skip

@@ -9,12 +9,7 @@ from .gathering import diagonal_index
 from .shapes import moved_axes
 from .structure import index, index_scatter
 from .support import (
-    CUBE,
-    SQUARE,
-    VECTOR,
-    WIDE,
     axis_of,
-    cases,
     count,
     operand_shape,
 )
@@ -67,25 +62,21 @@ def _diag_batch(x: Any, k: Any = 0) -> Any:
 
 
 diagonal = composite(
-    "diagonal", "x | offset=0, axis1=0, axis2=1", _diagonal,
-    method=True, domain=cases(((SQUARE,), {}), ((CUBE,), {"offset": 1, "axis1": 1, "axis2": 2})),
+    "diagonal", "x | offset=0, axis1=0, axis2=1", _diagonal, method=True,
     doc="The diagonal of a matrix, or those of the matrices along two axes.",
     example=("diagonal([[1, 2], [3, 4]])", [1, 4]),
 )  # fmt: skip
 diag = composite(
-    "diag", "x | k=0", _diag, domain=cases(((VECTOR,), {"k": -1}), ((SQUARE,), {"k": 1})),
-    doc="The matrix with the vector x as its diagonal; of a matrix, its diagonal.",
+    "diag", "x | k=0", _diag, doc="The matrix with the vector x as its diagonal; of a matrix, its diagonal.",
     example=("diag([1, 2])", [[1, 0], [0, 2]]),
 )  # fmt: skip
 diag_batch = composite(
-    "tf.linalg.diag", "x | k=0", _diag_batch,
-    aliases="tf.linalg.tensor_diag tf.matrix_diag matrix_diag", domain=cases(((WIDE,), {})),
+    "tf.linalg.diag", "x | k=0", _diag_batch, aliases="tf.linalg.tensor_diag tf.matrix_diag matrix_diag",
     doc="The matrices with the vectors along the last axis as their diagonals.",
     example=("tf.linalg.diag([1, 2])", [[1, 0], [0, 2]]),
 )  # fmt: skip
 diag_part = composite(
-    "diag_part", "x | k=0", lambda x, k=0: _diagonal(x, k, -2, -1),
-    aliases="tensor_diag_part matrix_diag_part", domain=cases(((CUBE,), {})),
+    "diag_part", "x | k=0", lambda x, k=0: _diagonal(x, k, -2, -1), aliases="tensor_diag_part matrix_diag_part",
     doc="The diagonals of the matrices in the last two axes.", example=("diag_part([[1, 2], [3, 4]])", [1, 4]),
 )  # fmt: skip
 
@@ -98,9 +89,8 @@ def _triangle(name: str, doc: str, example: list[list[int]], aliases: str = "") 
 
     row: Operation = linear(
         name, "x | k=0", lambda g, y, x, k: row(g, k=k), array=array, moves=True, dtype="first", aliases=aliases,
-        kernel=lambda kernel, x, k: kernel.triangle(x, k, name == "tril"),
-        domain=cases(((SQUARE,), {}), ((CUBE,), {"k": 1 if name == "triu" else -1})),
-        doc=doc, example=(f"{name}([[1, 2], [3, 4]])", example),
+        kernel=lambda kernel, x, k: kernel.triangle(x, k, name == "tril"), doc=doc,
+        example=(f"{name}([[1, 2], [3, 4]])", example),
     )  # fmt: skip
     return row
 

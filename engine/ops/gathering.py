@@ -16,13 +16,8 @@ from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.tensor import OPERATORS, Tensor
 from .structure import as_dtype, index, index_add, index_scatter, index_update, line_axis, reshape
 from .support import (
-    CUBE,
-    SQUARE,
-    VECTOR,
-    WIDE,
     as_shape,
     axis_of,
-    cases,
     count,
     integers,
     is_symbol,
@@ -82,12 +77,10 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
 
 take_rows: Operation = linear(
     "take_rows", "x | indices, axis=0",
-    lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]),
-    code="element",
+    lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]), code="element",
     accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
-    accepts="bifcs",
-    domain=cases(((VECTOR,), {"indices": [2, 0, 2], "axis": 0}), ((WIDE,), {"indices": [1], "axis": 1})),
-    internal=True, doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
+    accepts="bifcs", internal=True,
+    doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
     example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
 
@@ -102,10 +95,9 @@ def _put_rows(np: Any, x: Any, indices: Any, axis: int, size: int) -> Any:
 
 
 put_rows: Operation = linear(
-    "put_rows", "x | indices, axis, size",
-    lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
-    code="put_rows", array=_put_rows, dtype="first", domain=cases(((WIDE,), {"indices": [2, 2], "axis": 0, "size": 4})),
-    internal=True, depends="sums", doc="The transpose of take_rows: slices added up at their places among zeros.",
+    "put_rows", "x | indices, axis, size", lambda g, y, x, indices, axis, size: take_rows(g, indices=indices, axis=axis),
+    code="put_rows", array=_put_rows, dtype="first", internal=True, depends="sums",
+    doc="The transpose of take_rows: slices added up at their places among zeros.",
     example=("put_rows([1, 2], [2, 0], 0, 3)", [2, 0, 1]),
 )  # fmt: skip
 
@@ -142,7 +134,6 @@ def _gather(x: Any, indices: Any, axis: Any = None, batch_dims: Any = 0) -> Any:
 
 gather = composite(
     "gather", "x, indices | axis=None, batch_dims=0", _gather,
-    domain=cases(((VECTOR, [2, 0, 2]), {}), ((WIDE, [[1], [2]]), {"batch_dims": 1})),
     doc="The slices of x at the indices, along axis 0 unless another is named; batch_dims leading axes go in step.",
     example=("gather([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
@@ -150,8 +141,8 @@ gather = composite(
 
 embedding_lookup = composite(
     "embedding_lookup", "params, ids", lambda params, ids: gather(params, ids),
-    domain=cases(((SQUARE, [2, 0, 2]), {})),
-    doc="The rows of a table of embeddings by their numbers.", example=("embedding_lookup([[1, 2], [3, 4]], [1])", [[3, 4]]),
+    doc="The rows of a table of embeddings by their numbers.",
+    example=("embedding_lookup([[1, 2], [3, 4]], [1])", [[3, 4]]),
 )  # fmt: skip
 
 
@@ -183,7 +174,7 @@ def _strided_slice(
 strided_slice = composite(
     "strided_slice",
     "x | begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0",
-    _strided_slice, domain=cases(((WIDE,), {"begin": [0, 2], "end": [2, 0], "strides": [1, -1]})),
+    _strided_slice,
     doc="x[begin[0]:end[0]:strides[0], ...]; bit i of a mask says that an end is open, or that axis i is new or dropped.",
     example=("strided_slice([1, 2, 3, 4], [0], [4], [2])", [1, 3]),
 )  # fmt: skip
@@ -205,8 +196,7 @@ def _take(x: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
 
 
 take = composite(
-    "take", "x, indices | axis=None, mode='raise'", _take,
-    method=True, domain=cases(((SQUARE, [8, 0, 0]), {}), ((WIDE, [1, 2]), {"axis": 1})),
+    "take", "x, indices | axis=None, mode='raise'", _take, method=True,
     doc="The elements of x at the indices, counted in one row or along an axis.",
     example=("take([10, 20, 30], [2, 0])", [30, 10]),
 )  # fmt: skip
@@ -241,7 +231,6 @@ def _take_along_axis(x: Any, indices: Any, axis: Any = -1) -> Any:
 
 take_along_axis = composite(
     "take_along_axis", "x, indices | axis=-1", _take_along_axis,
-    domain=cases(((WIDE, [[2, 0], [1, 1]]), {"axis": 1})),
     doc="In each line along an axis, the elements at the indices.",
     example=("take_along_axis([[1, 2], [3, 4]], [[1], [0]], 1)", [[2], [3]]),
 )  # fmt: skip
@@ -288,9 +277,7 @@ def _gather_nd(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
 
 
 gather_nd = composite(
-    "gather_nd", "x, indices | batch_dims=0", _gather_nd,
-    domain=cases(((SQUARE, [[0, 1], [2, 2], [0, 1]]), {}), ((CUBE, [[1], [0]]), {})),
-    doc="The slices of x that index vectors point at.",
+    "gather_nd", "x, indices | batch_dims=0", _gather_nd, doc="The slices of x that index vectors point at.",
     example=("gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])", [2, 3]),
 )  # fmt: skip
 
@@ -310,7 +297,6 @@ def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
 
 scatter_nd = composite(
     "scatter_nd", "indices, updates, shape", _scatter_nd,
-    domain=cases((([[1], [3], [1]], VECTOR[:3], 5), {})),
     doc="Zeros of a shape with updates added at index vectors; duplicates add up.",
     example=("scatter_nd([[1], [3], [1]], [5, 6, 7], [4])", [0, 12, 0, 6]),
 )  # fmt: skip
@@ -324,8 +310,7 @@ def _scatter_into(how: str, row: Any, sign: int, doc: str, example: tuple[str, l
         return row(x, updates if sign > 0 else -updates, index=_places(name, indices, shape_of(x)))
 
     return composite(
-        name, "x, indices, updates", function, aliases=f"tensor_scatter_{how}",
-        domain=cases(((VECTOR, [[1], [3], [1]], [0.2, 0.5, 0.9]), {})), doc=doc,
+        name, "x, indices, updates", function, aliases=f"tensor_scatter_{how}", doc=doc,
         example=(f"{name}([1, 2, 3], {example[0]})", example[1]),
     )  # fmt: skip
 
@@ -365,7 +350,6 @@ def _one_hot(
 
 one_hot = composite(
     "one_hot", "indices, depth, on_value=None, off_value=None | axis=-1, dtype=None", _one_hot,
-    domain=cases((([1, 0], 3, 0.7, 0.2), {})),
     doc="For each index a row of zeros with a one at that place; other values on request.",
     example=("one_hot([1, 0], 3)", [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
 )  # fmt: skip

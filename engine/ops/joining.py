@@ -9,11 +9,7 @@ from ..core.operands import as_operand
 from ..core.operation import composite, linear, static
 from .structure import index, reshape
 from .support import (
-    SQUARE,
-    VECTOR,
-    WIDE,
     axis_of,
-    cases,
     count,
     operand_shape,
     shape_of,
@@ -87,9 +83,8 @@ def _concat_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[
 
 
 concat = linear(
-    "concat", "[values] | axis=0", _concat_back,
-    code="joined", array=_concat, moves=True, dtype=_concat_dtype, accepts="bifcs", aliases="concatenate",
-    domain=cases((((VECTOR, [0.3]),), {}), (((WIDE, SQUARE[:2]),), {"axis": -1}), (((WIDE, VECTOR),), {"axis": None})),
+    "concat", "[values] | axis=0", _concat_back, code="joined", array=_concat, moves=True, dtype=_concat_dtype,
+    accepts="bifcs", aliases="concatenate",
     doc="Tensors joined along an axis that they have; axis=None joins their elements in one row.",
     example=("concat([[1, 2], [3]])", [1, 2, 3]),
 )  # fmt: skip
@@ -121,9 +116,8 @@ def _unstack(x: Any, num: Any = None, axis: Any = 0) -> list[Any]:
 
 
 unstack = composite(
-    "unstack", "x | num=None, axis=0", _unstack,
-    domain=cases(((WIDE,), {}), ((WIDE,), {"axis": -1})),
-    doc="The list of the slices of x along an axis: the inverse of stack.", example=("unstack([1, 2])", [1, 2]),
+    "unstack", "x | num=None, axis=0", _unstack, doc="The list of the slices of x along an axis: the inverse of stack.",
+    example=("unstack([1, 2])", [1, 2]),
 )  # fmt: skip
 
 
@@ -139,7 +133,7 @@ def _slice(x: Any, begin: Any, size: Any) -> Any:
 
 
 slice_row = composite(
-    "slice", "x | begin, size", _slice, domain=cases(((SQUARE,), {"begin": [1, 0], "size": [2, -1]})),
+    "slice", "x | begin, size", _slice,
     doc="The block of x that starts at begin and has the sizes of size; -1 means up to the end.",
     example=("slice([1, 2, 3, 4], [1], [2])", [2, 3]),
 )  # fmt: skip

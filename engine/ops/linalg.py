@@ -23,15 +23,8 @@ from .products import cross, matmul
 from .reductions import reduce_max, reduce_sum
 from .structure import index, reshape, stack
 from .support import (
-    BATCH,
-    DEFINITE,
-    SQUARE,
-    TALL,
-    VECTOR,
-    WIDE,
     adjoint,
     beside,
-    cases,
     conjugate,
     count,
     floating,
@@ -46,8 +39,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-LARGE = [[1.1, 0.3, -0.2, 0.5], [0.4, 1.6, 0.7, -0.1], [-0.3, 0.2, 0.9, 0.6], [0.8, -0.5, 0.1, 1.3]]
 
 
 def outermost(x: Any) -> Any:
@@ -177,20 +168,18 @@ def _trace(x: Any) -> Any:
 
 
 cofactor_change = rule(
-    "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float",
-    domain=cases(((LARGE, LARGE[::-1]), {})), internal=True, depends="matrices",
-    doc="The derivative of the matrix of cofactors in a direction.",
+    "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float", internal=True,
+    depends="matrices", doc="The derivative of the matrix of cofactors in a direction.",
     example=("cofactor_change([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])", [[1.0, 0.0], [0.0, 0.0]]),
 )  # fmt: skip
 cofactor: Operation = rule(
     "cofactor", "x", lambda g, y, x: conjugate(cofactor_change(x, conjugate(g))), array=_cofactor, dtype="float",
-    domain=cases(((LARGE,), {})),
-    internal=True, depends="matrices", doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
+    internal=True, depends="matrices",
+    doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {}), ((LARGE,), {}), (([[1.0, 2.0], [2.0, 4.0]],), {})),
     depends="matrices", doc="The determinant; its first and second derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
@@ -214,14 +203,12 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 slogdet = rule(
-    "slogdet", "x", _slogdet_vjp,
-    array=_slogdet, dtype=results("cr"), domain=cases(((SQUARE,), {}), ((BATCH,), {})),
-    distance=sides.determinant, depends="matrices", doc="The sign of the determinant and the logarithm of its absolute value.",
+    "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=results("cr"), distance=sides.determinant, depends="matrices",
+    doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
 logdet = composite(
-    "logdet", "x", lambda x: log(OPERATORS.abs(det(x))) if is_symbol(x) else slogdet(x)[1], domain=cases(((DEFINITE,), {})),
-    replaces="log(abs(det(x)))",
+    "logdet", "x", lambda x: log(OPERATORS.abs(det(x))) if is_symbol(x) else slogdet(x)[1], replaces="log(abs(det(x)))",
     doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
     example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
 )  # fmt: skip
@@ -242,7 +229,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    domain=cases(((SQUARE,), {}), ((BATCH,), {})), distance=sides.determinant, depends="matrices", doc="The inverse matrix.",
+    distance=sides.determinant, depends="matrices", doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -274,16 +261,14 @@ def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 solve: Operation = rule(
     "solve", "a, b", _solve_vjp, code="solve", kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float",
-    aliases="matrix_solve", domain=cases(((SQUARE, VECTOR[:3]), {}), ((SQUARE, SQUARE), {}), ((BATCH, TALL[:2]), {}),
-                 ((BATCH, VECTOR[:2]), {})),
-    distance=sides.determinant, depends="matrices", doc="The solution x of a x = b; b is a vector or a matrix of columns.",
+    aliases="matrix_solve", distance=sides.determinant, depends="matrices",
+    doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
 tf_solve = composite(
     "tf.linalg.solve", "a, b | adjoint=False",
     lambda a, b, adjoint=False: solve(conjugate_transpose(as_operand(a)) if adjoint else a, b),
-    domain=cases(((SQUARE, SQUARE), {"adjoint": True})), doc="solve, with the adjoint of a on request.",
-    example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
+    doc="solve, with the adjoint of a on request.", example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
 )  # fmt: skip
 
 
@@ -329,10 +314,7 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any, full: Any = False) -> tup
 
 
 least_squares: Operation = rule(
-    "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares,
-    dtype="float",
-    domain=cases(((TALL, SQUARE), {}), ((WIDE, TALL[:2]), {}), ((SQUARE, SQUARE), {})),
-    internal=True,
+    "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares, dtype="float", internal=True,
     depends="matrices",
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
     "are left where the rank is not full.",
@@ -362,7 +344,7 @@ def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
 
 
 lstsq = composite(
-    "lstsq", "a, b | rcond=None", _lstsq, domain=cases(((TALL, VECTOR[:3]), {})),
+    "lstsq", "a, b | rcond=None", _lstsq,
     doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
     example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
 )  # fmt: skip
@@ -373,12 +355,10 @@ lstsq = composite(
 
 trace = composite(
     "trace", "x | offset=0, axis1=0, axis2=1",
-    lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1),
-    method=True, domain=cases(((SQUARE,), {}), ((BATCH,), {"axis1": 1, "axis2": 2})),
+    lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1), method=True,
     doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip
 tf_trace = composite(
-    "tf.linalg.trace", "x", _trace, aliases="tf.trace", domain=cases(((BATCH,), {})),
-    doc="The sums of the diagonals of the matrices in the last two axes.",
-    example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
+    "tf.linalg.trace", "x", _trace, aliases="tf.trace",
+    doc="The sums of the diagonals of the matrices in the last two axes.", example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip

@@ -13,10 +13,7 @@ from .matrix_scale import INVERSE, ROOT, scaled, shifted
 from .reductions import reduce_max
 from .structure import index
 from .support import (
-    DEFINITE,
-    SQUARE,
     adjoint,
-    cases,
     shape_of,
 )
 
@@ -41,7 +38,6 @@ def _matrix_function(
     doc: str,
     example: Any,
     change_example: Any,
-    domain: Any,
     unscaled: Callable[[Any, Any, Any], Any] | None = None,
     growth: int = 0,
 ) -> tuple[Operation, Operation]:
@@ -113,29 +109,26 @@ def _matrix_function(
 
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel, depends="matrices",
-        domain=cases(((domain, SQUARE), {})), doc=f"The derivative of {name} in a direction.",
-        example=change_example,
+        kernel=change_kernel, depends="matrices", doc=f"The derivative of {name} in a direction.", example=change_example,
     )  # fmt: skip
     row = rule(
-        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
-        kernel=kernel, depends="matrices", domain=cases(((domain,), {})),
-        doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
+        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float", kernel=kernel,
+        depends="matrices", doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed
 
 
 expm, expm_change = _matrix_function(
     "expm", "The exponential of a matrix.", ("expm([[0.0, 1.0], [0.0, 0.0]])", [[1.0, 1.0], [0.0, 1.0]]),
-    ("expm_change([[0.0]], [[2.0]])", [[2.0]]), SQUARE,
+    ("expm_change([[0.0]], [[2.0]])", [[2.0]]),
 )  # fmt: skip
 logm, logm_change = _matrix_function(
     "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
-    ("logm_change([[1.0]], [[2.0]])", [[2.0]]), DEFINITE,
+    ("logm_change([[1.0]], [[2.0]])", [[2.0]]),
     lambda np, y, exponents: y + np.multiply.outer(exponents * math.log(2.0), np.eye(y.shape[-1])), INVERSE,
 )  # fmt: skip
 sqrtm, sqrtm_change = _matrix_function(
     "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
-    ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]), DEFINITE,
+    ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]),
     lambda np, y, exponents: shifted(np, y, exponents // 2), -ROOT,
 )  # fmt: skip

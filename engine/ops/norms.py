@@ -14,14 +14,8 @@ from .exponential import hypot
 from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
 from .structure import index, reshape, stack
 from .support import (
-    CUBE,
-    POSITIVE,
-    SQUARE,
-    VECTOR,
-    WIDE,
     axes_of,
     beside,
-    cases,
     floating,
     found_by_rule,
     mask_tensor,
@@ -68,15 +62,14 @@ def _euclidean_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 euclidean_norm = rule(
     "euclidean_norm", "x | axis=None, keepdims=False", _euclidean_vjp,
-    kernel=lambda k, x, axis, keepdims: k.euclidean_norm(x, axis, keepdims),
-    array=_euclidean, dtype=real_of_float, aliases="reduce_euclidean_norm",
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    kernel=lambda k, x, axis, keepdims: k.euclidean_norm(x, axis, keepdims), array=_euclidean, dtype=real_of_float,
+    aliases="reduce_euclidean_norm",
     singular=[
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from the unit ball")
     ],
-    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False,
-    depends="lines", doc="The square root of the sum of squares, without overflow or underflow on the way.",
+    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False, depends="lines",
+    doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 
@@ -109,16 +102,14 @@ def _power_norm_vjp(g: Any, y: Any, x: Any, p: float, axis: Any, keepdims: Any) 
 
 
 power_norm = rule(
-    "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp,
-    array=_power_norm, dtype=real_of_float,
-    domain=cases(((VECTOR,), {"p": 3}), ((WIDE,), {"p": 2.5, "axis": 1}), ((POSITIVE,), {"p": -2})),
+    "power_norm", "x | p, axis=None, keepdims=False", _power_norm_vjp, array=_power_norm, dtype=real_of_float,
     singular=[
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0,
                  subgradients="0 chosen from the dual ball"),
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
-    internal=True, side=sides.of_zero, analytic=False,
-    depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).", example=("power_norm([3.0, 4.0], 2)", 5.0),
+    internal=True, side=sides.of_zero, analytic=False, depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).",
+    example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 
 
@@ -191,10 +182,6 @@ def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, flat
 
 norm = composite(
     "norm", "x | ord=None, axis=None, keepdims=False", _norm,
-    domain=cases(
-        ((VECTOR,), {}), ((VECTOR,), {"ord": 1}), ((VECTOR,), {"ord": 3}), ((SQUARE,), {"ord": "nuc"}),
-        ((SQUARE,), {"ord": 2}), ((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1}), ((SQUARE,), {}),
-    ),
     doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
     "At 0 the derivative is 0.",
     example=("norm([3.0, 4.0])", 5.0),
@@ -202,8 +189,7 @@ norm = composite(
 tf_norm = composite(
     "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
     lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    aliases="tf.linalg.norm", domain=cases(((SQUARE,), {"ord": 1}), ((WIDE,), {"axis": 1})),
-    doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
+    aliases="tf.linalg.norm", doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
     example=("tf.norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
 

@@ -15,16 +15,9 @@ from .shapes import transpose
 from .strong_products import NEITHER, beside_infinities
 from .structure import index, reshape, stack
 from .support import (
-    BATCH,
-    CUBE,
-    SQUARE,
-    TALL,
-    VECTOR,
-    WIDE,
     adjoint,
     axes_of,
     axis_of,
-    cases,
     conjugate,
     count,
     shape_of,
@@ -149,24 +142,13 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple
 
 
 matmul: Operation = multilinear(
-    "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic", kernel=lambda k, a, b: k.matmul(a, b),
-    domain=cases(
-        ((WIDE, TALL), {}), ((SQUARE, VECTOR[:3]), {}), ((VECTOR[:3], SQUARE), {}), ((VECTOR, VECTOR), {}),
-        ((CUBE, BATCH), {}), ((CUBE, BATCH[0]), {}), ((BATCH[0], CUBE), {}),
-        ((VECTOR[:2], CUBE), {}), ((CUBE, VECTOR[:2]), {}),
-    ),
-    symbol="@", depends="product", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
+    "matmul", "a, b", _matmul_back, array=_matmul, dtype="arithmetic", kernel=lambda k, a, b: k.matmul(a, b), symbol="@",
+    depends="product", doc="The matrix product a @ b, over matching batches of matrices, or with vectors.",
     example=("matmul([[1, 2], [3, 4]], [[1, 1], [0, 1]])", [[1, 3], [3, 7]]),
 )  # fmt: skip
 strong_matmul: Operation = multilinear(
     "strong_matmul", "a, b | strong", _matmul_back, array=_matmul, dtype="arithmetic",
-    kernel=lambda k, a, b, strong: k.matmul(a, b, strong),
-    domain=cases(
-        *[((WIDE, TALL), {"strong": strong}) for strong in ("a", "b", "ab")],
-        ((SQUARE, VECTOR[:3]), {"strong": "a"}), ((VECTOR[:3], SQUARE), {"strong": "ab"}),
-    ),
-    internal=True,
-    depends="product",
+    kernel=lambda k, a, b, strong: k.matmul(a, b, strong), internal=True, depends="product",
     doc="The matrix product in which the zeros of the factors that are cotangents, of 'a' and 'b', stay zero beside inf or nan.",
     example=("strong_matmul([[0, 1]], [[inf], [2]], 'a')", [[2.0]]),
 )  # fmt: skip
@@ -182,8 +164,7 @@ tf_matmul = composite(
     lambda a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False: matmul(
         _flagged(a, transpose_a, adjoint_a), _flagged(b, transpose_b, adjoint_b)
     ),
-    aliases="tf.linalg.matmul", domain=cases(((WIDE, WIDE), {"transpose_b": True})),
-    doc="The matrix product, with either factor transposed on request.",
+    aliases="tf.linalg.matmul", doc="The matrix product, with either factor transposed on request.",
     example=("tf.matmul([[1, 2]], [[3, 4]], transpose_b=True)", [[11]]),
 )  # fmt: skip
 
@@ -225,9 +206,8 @@ def _contract_back(
 
 contract: Operation = multilinear(
     "contract", "a, b | first, second, output, strong=''", _contract_back, array=_contract, dtype="arithmetic",
-    kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong),
-    domain=cases(((WIDE, SQUARE), {"first": (0, 1), "second": (1, 2), "output": (2, 0)})),
-    code="contract", internal=True, depends="product",
+    kernel=lambda k, a, b, first, second, output, strong: k.contract(a, b, first, second, output, strong), code="contract",
+    internal=True, depends="product",
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
     "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
@@ -349,7 +329,6 @@ def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int]) -> t
 einsum = composite(
     "einsum", "equation, *operands | optimize=None", _einsum,
     doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
-    domain=cases((("ij,jk->ik", WIDE, SQUARE), {}), (("ii->i", SQUARE), {}), (("...ij->...", CUBE), {})),
     example=("einsum('ij,j->i', [[1, 2], [3, 4]], [1, 1])", [3, 7]),
 )  # fmt: skip
 
@@ -380,7 +359,6 @@ def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
 
 tensordot = composite(
     "tensordot", "a, b | axes=2", _tensordot,
-    domain=cases(((WIDE, TALL), {"axes": 1}), ((CUBE, BATCH), {}), ((WIDE, TALL), {"axes": ((0,), (1,))})),
     doc="The sum of products over the last axes of a and the first of b, or over pairs of axes.",
     example=("tensordot([1, 2], [3, 4], 1)", 11),
 )  # fmt: skip
@@ -416,12 +394,10 @@ def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
 
 
 dot = composite(
-    "dot", "a, b", _dot, method=True, domain=cases(((VECTOR, VECTOR), {}), ((SQUARE, SQUARE), {}), ((CUBE, BATCH), {})),
+    "dot", "a, b", _dot, method=True,
     doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
     example=("dot([1, 2], [3, 4])", 11),
 )  # fmt: skip
 cross = composite(
-    "cross", "a, b | axis=-1", _cross,
-    domain=cases(((VECTOR[:3], [0.2, 0.5, -0.3]), {}), ((WIDE, [0.2, 0.5, -0.3]), {})),
-    doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
+    "cross", "a, b | axis=-1", _cross, doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
 )  # fmt: skip

@@ -14,13 +14,8 @@ from .arithmetic import array_product, of_parts, power_bound
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, summed
 from .support import (
-    CUBE,
-    POSITIVE,
-    VECTOR,
-    WIDE,
     axes_of,
     beside,
-    cases,
     conjugate,
     count,
     found_by_rule,
@@ -57,11 +52,9 @@ def _sum_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 
 reduce_sum = linear(
-    "sum", "x | axis=None, keepdims=False", _sum_back,
-    code="reduction", array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)),
-    dtype="total", aliases="reduce_sum", method=True,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    largest=lambda sizes, n: sizes[0] * n, depends="lines",
+    "sum", "x | axis=None, keepdims=False", _sum_back, code="reduction",
+    array=lambda np, x, axis, keepdims: summed(np, x, axes_of("sum", axis, np.ndim(x)), bool(keepdims)), dtype="total",
+    aliases="reduce_sum", method=True, largest=lambda sizes, n: sizes[0] * n, depends="lines",
     doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
 
@@ -95,10 +88,9 @@ def _mean_back(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 
 mean = linear(
-    "mean", "x | axis=None, keepdims=False", _mean_back,
-    kernel=lambda k, x, axis, keepdims: k.mean(x, axis, keepdims), array=_mean, dtype="float", method=True,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
-    depends="lines", doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
+    "mean", "x | axis=None, keepdims=False", _mean_back, kernel=lambda k, x, axis, keepdims: k.mean(x, axis, keepdims),
+    array=_mean, dtype="float", method=True, depends="lines",
+    doc="The mean of the elements. That of integers is a float, as in NumPy; reduce_mean keeps them integers.",
     example=("mean([1, 2])", 1.5),
 )  # fmt: skip
 
@@ -132,7 +124,6 @@ def _reduce_mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
 
 reduce_mean = composite(
     "reduce_mean", "x | axis=None, keepdims=False", _reduce_mean,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, -1), "keepdims": True})),
     doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
     example=("reduce_mean([1, 2])", 1),
 )  # fmt: skip
@@ -140,12 +131,12 @@ reduce_mean = composite(
 
 fsum = linear(
     "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)), array=lambda np, x: math.fsum(x.ravel().tolist()),
-    dtype="float", accepts="bif", domain=cases(((VECTOR,), {})), depends="sums", doc="The sum of the elements, rounded once.",
+    dtype="float", accepts="bif", depends="sums", doc="The sum of the elements, rounded once.",
     example=("fsum([1e16, 1.0, -1e16])", 1.0),
 )  # fmt: skip
 add_n = composite(
-    "add_n", "[inputs]", lambda inputs: _add_all(inputs), domain=cases((((VECTOR, POSITIVE),), {})),
-    doc="The sum of tensors of one shape.", example=("add_n([[1, 2], [3, 4]])", [4, 6]),
+    "add_n", "[inputs]", lambda inputs: _add_all(inputs), doc="The sum of tensors of one shape.",
+    example=("add_n([[1, 2], [3, 4]])", [4, 6]),
 )  # fmt: skip
 
 
@@ -210,12 +201,10 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 
 reduce_prod = rule(
-    "prod", "x | axis=None, keepdims=False", _prod_vjp,
-    array=_prod, dtype="total", aliases="reduce_prod product", method=True,
-    code="reduction", kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0],), {}), (([0.0, 0.0, 3.0],), {})),
-    largest=lambda sizes, n: power_bound(sizes[0], n),
-    depends="lines", doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
+    "prod", "x | axis=None, keepdims=False", _prod_vjp, array=_prod, dtype="total", aliases="reduce_prod product",
+    method=True, code="reduction", kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
+    largest=lambda sizes, n: power_bound(sizes[0], n), depends="lines",
+    doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
 
@@ -256,10 +245,9 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 product_of_others = rule(
-    "product_of_others", "x", _product_of_others_vjp,
-    kernel=lambda k, x: k.product_of_others(x),
-    array=_product_of_others, dtype="first", domain=cases(((VECTOR,), {}), (([0.0, 2.0, 0.0, 3.0],), {})),
-    internal=True, depends="lines", doc="For each element along axis 0 the product of all the others, without a division.",
+    "product_of_others", "x", _product_of_others_vjp, kernel=lambda k, x: k.product_of_others(x), array=_product_of_others,
+    dtype="first", internal=True, depends="lines",
+    doc="For each element along axis 0 the product of all the others, without a division.",
     example=("product_of_others([2, 0, 5])", [0, 10, 0]),
 )  # fmt: skip
 
@@ -297,9 +285,8 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
         return g * weights
 
     row = rule(
-        name, "x | axis=None, keepdims=False", vjp, code="reduction", array=array, dtype="first", accepts="bif", aliases=aliases,
-        side=sides.ranking, depends="lines", method=True,
-        domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+        name, "x | axis=None, keepdims=False", vjp, code="reduction", array=array, dtype="first", accepts="bif",
+        aliases=aliases, side=sides.ranking, depends="lines", method=True,
         singular=[
             found_by_rule(
                 f"{name} is not differentiable where several elements are the {word}",
@@ -319,8 +306,7 @@ ptp = composite(
     lambda x, axis=None, keepdims=False: (
         reduce_max(x, axis=axis, keepdims=keepdims) - reduce_min(x, axis=axis, keepdims=keepdims)
     ),
-    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
-    doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
+    method=True, doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
 )  # fmt: skip
 
 
@@ -352,11 +338,9 @@ def deviation(x: Any, axes: tuple[int, ...]) -> Any:
 
 reduce_var = rule(
     "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
-    kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims),
-    array=_var, dtype=real_of_float, aliases="reduce_variance variance", method=True,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
-    analytic=False, depends="lines", doc="The variance: the mean of the squared deviations from the mean, over n - ddof.",
-    example=("var([1.0, 3.0])", 1.0),
+    kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims), array=_var, dtype=real_of_float,
+    aliases="reduce_variance variance", method=True, analytic=False, depends="lines",
+    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.", example=("var([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -382,14 +366,14 @@ def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any
 
 reduce_std = rule(
     "std", "x | axis=None, ddof=0, keepdims=False", _std_vjp,
-    kernel=lambda k, x, axis, ddof, keepdims: k.std(x, axis, ddof, keepdims),
-    array=_std, dtype=real_of_float, aliases="reduce_std", method=True,
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "ddof": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    kernel=lambda k, x, axis, ddof, keepdims: k.std(x, axis, ddof, keepdims), array=_std, dtype=real_of_float,
+    aliases="reduce_std", method=True,
     singular=[
         Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from a ball")
     ],
-    analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.", example=("std([1.0, 3.0])", 1.0),
+    analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.",
+    example=("std([1.0, 3.0])", 1.0),
 )  # fmt: skip
 
 
@@ -461,9 +445,8 @@ exponentials = rule(
 
 reduce_logsumexp = rule(
     "logsumexp", "x | axis=None, keepdims=False", _logsumexp_vjp,
-    kernel=lambda k, x, axis, keepdims: k.logsumexp(x, axis, keepdims),
-    array=_logsumexp, dtype="float", accepts="bif", aliases="reduce_logsumexp log_sum_exp",
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1}), ((CUBE,), {"axis": (0, 2), "keepdims": True})),
+    kernel=lambda k, x, axis, keepdims: k.logsumexp(x, axis, keepdims), array=_logsumexp, dtype="float", accepts="bif",
+    aliases="reduce_logsumexp log_sum_exp",
     singular=[
         Singular(lambda x: (x == -math.inf).all(), "logsumexp of nothing but -inf has no derivative", adiff=0.0,
                  subgradients="0 chosen")

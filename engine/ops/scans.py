@@ -19,11 +19,6 @@ from .joining import concat
 from .shapes import flip
 from .structure import index, line_axis
 from .support import (
-    POSITIVE,
-    SQUARE,
-    VECTOR,
-    WIDE,
-    cases,
     conjugate,
     found_by_rule,
     from_front,
@@ -53,9 +48,8 @@ def _shifted(np: Any, x: Any, step: int) -> Any:
 
 shifted: Operation = linear(
     "shifted", "x | step", lambda g, y, x, step: shifted(g, step=-step), array=_shifted, dtype="first",
-    kernel=lambda k, x, step: k.shifted(x, step),
-    domain=cases(((VECTOR,), {"step": 1}), ((WIDE,), {"step": -1})),
-    internal=True, depends="sums", doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
+    kernel=lambda k, x, step: k.shifted(x, step), internal=True, depends="sums",
+    doc="x moved on along axis 0, with zeros coming in.", example=("shifted([1, 2, 3], 1)", [0, 1, 2]),
 )  # fmt: skip
 
 
@@ -98,11 +92,9 @@ def _linear_recurrence_vjp(g: Any, y: Any, a: Any, b: Any, reverse: bool, strong
 
 
 linear_recurrence: Operation = rule(
-    "linear_recurrence", "a, b | reverse=False, strong=False", _linear_recurrence_vjp,
-    code="scan", array=_linear_recurrence, dtype="promote", accepts="ifc",
-    domain=cases(((VECTOR, POSITIVE), {}), ((WIDE, WIDE), {"reverse": True})),
-    internal=True,
-    depends="lines", doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
+    "linear_recurrence", "a, b | reverse=False, strong=False", _linear_recurrence_vjp, code="scan",
+    array=_linear_recurrence, dtype="promote", accepts="ifc", internal=True, depends="lines",
+    doc="Along axis 0: s[0] = b[0], s[k] = a[k]*s[k-1] + b[k]; from the other end if reverse. If strong, b and s are "
     "cotangents, whose zeros stay zero beside inf or nan.",
     example=("linear_recurrence([0, 2, 3], [1, 1, 1])", [1, 3, 10]),
 )  # fmt: skip
@@ -126,13 +118,8 @@ def _cumsum(np: Any, x: Any, axis: int, exclusive: bool, reverse: bool) -> Any:
 cumsum_along: Operation = linear(
     "cumsum_along", "x | axis, exclusive, reverse",
     lambda g, y, x, axis, exclusive, reverse: cumsum_along(g, axis=axis, exclusive=exclusive, reverse=not reverse),
-    code="scan", array=_cumsum, dtype="total",
-    domain=cases(
-        ((WIDE,), {"axis": 1, "exclusive": True, "reverse": False}),
-        ((WIDE,), {"axis": 0, "exclusive": False, "reverse": True}),
-    ),
-    internal=True, largest=lambda sizes, n: sizes[0] * n,
-    depends="lines", doc="The running sum along an axis counted from the front: what cumsum is made of.",
+    code="scan", array=_cumsum, dtype="total", internal=True, largest=lambda sizes, n: sizes[0] * n, depends="lines",
+    doc="The running sum along an axis counted from the front: what cumsum is made of.",
     example=("cumsum_along([1, 2, 3], 0, True, False)", [0, 1, 3]),
 )  # fmt: skip
 
@@ -143,8 +130,7 @@ def _cumsum_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any =
 
 
 cumsum = composite(
-    "cumsum", "x | axis=None, exclusive=False, reverse=False", _cumsum_row,
-    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
+    "cumsum", "x | axis=None, exclusive=False, reverse=False", _cumsum_row, method=True,
     doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
     example=("cumsum([1, 2, 3])", [1, 3, 6]),
 )  # fmt: skip
@@ -154,8 +140,7 @@ def _of_tensorflow(name: str, function: Any, example: list[int]) -> Operation:
     """The row as TensorFlow has it, along axis 0."""
     return composite(
         f"tf.{name}", "x | axis=0, exclusive=False, reverse=False", function, aliases=f"tf.math.{name}",
-        domain=cases(((WIDE,), {})), doc=f"{name} along axis 0 unless another is named.",
-        example=(f"tf.{name}([1, 2, 3])", example),
+        doc=f"{name} along axis 0 unless another is named.", example=(f"tf.{name}([1, 2, 3])", example),
     )  # fmt: skip
 
 
@@ -179,11 +164,9 @@ def _exclusive_product(lines: Any) -> Any:
 
 
 cumprod_along = rule(
-    "cumprod_along", "x | axis", _cumprod_vjp,
-    code="scan", array=lambda np, x, axis: np.cumprod(x, axis=axis), dtype="total",
-    domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1}), (([2.0, 0.0, 3.0, 0.0],), {"axis": 0})),
-    internal=True, largest=lambda sizes, n: power_bound(sizes[0], n),
-    depends="lines", doc="The running product along an axis counted from the front: what cumprod is made of.",
+    "cumprod_along", "x | axis", _cumprod_vjp, code="scan", array=lambda np, x, axis: np.cumprod(x, axis=axis),
+    dtype="total", internal=True, largest=lambda sizes, n: power_bound(sizes[0], n), depends="lines",
+    doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
 )  # fmt: skip
 
@@ -200,8 +183,7 @@ def _cumprod_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any 
 
 
 cumprod = composite(
-    "cumprod", "x | axis=None, exclusive=False, reverse=False", _cumprod_row,
-    method=True, domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "exclusive": True, "reverse": True})),
+    "cumprod", "x | axis=None, exclusive=False, reverse=False", _cumprod_row, method=True,
     doc="The products of the elements so far; the derivative is exact at zeros too.",
     example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
@@ -243,7 +225,6 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
     along = rule(
         f"{name}_along", "x | axis", vjp, internal=True, side=sides.ranking,
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
-        domain=cases(((VECTOR,), {"axis": 0}), ((WIDE,), {"axis": 1})),
         singular=[
             found_by_rule(
                 f"{name} is not differentiable where several elements are the {word} so far",
@@ -261,8 +242,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         return along(x, axis=axis)
 
     row = composite(
-        name, "x | axis=None, reverse=False", function,
-        aliases=f"{ufunc}.accumulate", domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1})),
+        name, "x | axis=None, reverse=False", function, aliases=f"{ufunc}.accumulate",
         doc=f"The {word} of the elements so far.", example=(f"{name}([2, 1, 3])", example),
     )  # fmt: skip
     return along, row
@@ -289,10 +269,9 @@ def _cumlogsumexp_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
 
 
 cumlogsumexp_along = rule(
-    "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp,
-    array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis), dtype="float", accepts="bif",
-    domain=cases(((VECTOR,), {"axis": 0}), ((SQUARE,), {"axis": 1})),
-    internal=True, depends="lines", doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
+    "cumlogsumexp_along", "x | axis", _cumlogsumexp_vjp, array=lambda np, x, axis: np.logaddexp.accumulate(x, axis=axis),
+    dtype="float", accepts="bif", internal=True, depends="lines",
+    doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
     example=("cumlogsumexp_along([0.0, 0.0], 0)", [0.0, math.log(2)]),
 )  # fmt: skip
 
@@ -311,7 +290,6 @@ def _cumlogsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = 
 
 cumlogsumexp = composite(
     "cumlogsumexp", "x | axis=0, exclusive=False, reverse=False", _cumlogsumexp,
-    aliases="cumulative_logsumexp logcumsumexp logaddexp.accumulate",
-    domain=cases(((VECTOR,), {}), ((WIDE,), {"axis": 1, "reverse": True})),
-    doc="The log-sum-exp of the elements so far.", example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
+    aliases="cumulative_logsumexp logcumsumexp logaddexp.accumulate", doc="The log-sum-exp of the elements so far.",
+    example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import index_on_axis
-from .support import BATCH, CUBE, SQUARE, VECTOR, WIDE, as_shape, axis_of, cases, count, mask_tensor, shape_of
+from .support import as_shape, axis_of, count, mask_tensor, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,10 +92,8 @@ def _accumulate_index(buffer: Any, g: Any, index: Any) -> None:
 
 
 index: Operation = linear(
-    "index", "x | index",
-    lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index),
-    code="element", accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
-    domain=cases(((VECTOR,), {"index": -1}), ((SQUARE,), {"index": (slice(None), slice(0, None, 2))})),
+    "index", "x | index", lambda g, y, x, index: index_scatter(g, shape=shape_of(x), index=index), code="element",
+    accumulate=_accumulate_index, array=_index, moves=True, dtype="first", accepts="bifcs",
     doc="The elements that an index selects: x[index], with NumPy's rules for slices, integers, newaxis, ... and "
     "tensors.",
     example=("[10, 20, 30][1:]", [20, 30]),
@@ -112,10 +110,8 @@ def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
 
 index_scatter: Operation = linear(
     "index_scatter", "x | shape, index", lambda g, y, x, shape, index: OPERATORS.index(g, index=index),
-    kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index),
-    array=_index_scatter, dtype="first",
-    domain=cases(((VECTOR,), {"shape": (7,), "index": slice(1, 5)})),
-    internal=True, depends="sums", doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
+    kernel=lambda k, x, shape, index: k.index_scatter(x, shape, index), array=_index_scatter, dtype="first", internal=True,
+    depends="sums", doc="The transpose of indexing: zeros of a shape with x added at the indexed places.",
     example=("index_scatter(7, (3,), 1)", [0, 7, 0]),
 )  # fmt: skip
 
@@ -197,9 +193,8 @@ def _read_elements(g: Any, y: Any, *values: Any, shape: tuple[int, ...], places:
 
 
 put_elements: Operation = linear(
-    "put_elements", "[values] | shape, places",
-    _read_elements, array=_put_elements, dtype=_stack_dtype, domain=cases((((0.3, 0.5, 0.7),), {"shape": (2, 2), "places": [3, 0, 3]})),
-    internal=True, depends="sums", doc="The transpose of reading single elements: scalars added up at their places among zeros.",
+    "put_elements", "[values] | shape, places", _read_elements, array=_put_elements, dtype=_stack_dtype, internal=True,
+    depends="sums", doc="The transpose of reading single elements: scalars added up at their places among zeros.",
     example=("put_elements([1, 2, 3], (4,), [2, 0, 2])", [2, 0, 4, 0]),
 )  # fmt: skip
 
@@ -213,11 +208,11 @@ def _index_update_transpose(g: Any, y: Any, x: Any, value: Any, index: Any) -> A
 
 
 index_update: Operation = linear(
-    "index_update", "x, value | index", _index_update_transpose,
-    code="update", array=_index_update, moves=True, dtype="promote", accepts="bifcs",
-    domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
+    "index_update", "x, value | index", _index_update_transpose, code="update", array=_index_update, moves=True,
+    dtype="promote", accepts="bifcs",
     doc="A copy of x with the indexed elements replaced by value: what `x[index] = value` rebinds x to. "
-    "Of duplicate places the last write wins.", example=("index_update([1, 2, 3], 9, 0)", [9, 2, 3]),
+    "Of duplicate places the last write wins.",
+    example=("index_update([1, 2, 3], 9, 0)", [9, 2, 3]),
 )  # fmt: skip
 
 
@@ -228,11 +223,9 @@ def _index_add(np: Any, x: Any, value: Any, index: Any) -> Any:
 
 
 index_add = linear(
-    "index_add", "x, value | index",
-    lambda g, y, x, value, index: (g, _unfitting(OPERATORS.index(g, index=index), value)),
-    code="update", array=_index_add, dtype="promote", accepts="ifc",
-    domain=cases(((VECTOR, 0.3), {"index": 2}), ((SQUARE, VECTOR[:3]), {"index": (slice(None), 1)})),
-    depends="sums", doc="A copy of x with value added to the indexed elements; duplicate places add up.",
+    "index_add", "x, value | index", lambda g, y, x, value, index: (g, _unfitting(OPERATORS.index(g, index=index), value)),
+    code="update", array=_index_add, dtype="promote", accepts="ifc", depends="sums",
+    doc="A copy of x with value added to the indexed elements; duplicate places add up.",
     example=("index_add([1, 2, 3], 9, 0)", [10, 2, 3]),
 )  # fmt: skip
 
@@ -257,10 +250,9 @@ def _stack(np: Any, *parts: Any, axis: int) -> Any:
 
 
 stack = linear(
-    "stack", "[values] | axis=0", _stack_transpose,
-    code="joined", array=_stack, moves=True, dtype=_stack_dtype, accepts="bifcs",
-    domain=cases((((VECTOR, VECTOR),), {"axis": -1})),
-    doc="Tensors of one shape joined along a new axis.", example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
+    "stack", "[values] | axis=0", _stack_transpose, code="joined", array=_stack, moves=True, dtype=_stack_dtype,
+    accepts="bifcs", doc="Tensors of one shape joined along a new axis.",
+    example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
 
 
@@ -289,10 +281,8 @@ def _sum_to(np: Any, x: Any, shape: tuple[int, ...]) -> Any:
 
 sum_to: Operation = linear(
     "sum_to", "x | shape", lambda g, y, x, shape: broadcast_to(g, shape=shape_of(x)),
-    kernel=lambda k, x, shape: k.sum_to(x, shape),
-    array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape), dtype="first",
-    domain=cases(((SQUARE,), {"shape": (3,)}), ((SQUARE,), {"shape": (3, 1)})),
-    internal=True, depends="sums",
+    kernel=lambda k, x, shape: k.sum_to(x, shape), array=lambda np, x, shape: _sum_to(np, np.asarray(x), shape),
+    dtype="first", internal=True, depends="sums",
     doc="The transpose of broadcasting: x summed over the axes that broadcasting a tensor of that shape repeated.",
     example=("sum_to([[1, 2], [3, 4]], (2,))", [4, 6]),
 )  # fmt: skip
@@ -312,10 +302,8 @@ def _broadcast_to(np: Any, x: Any, shape: Any) -> Any:
 
 
 broadcast_to: Operation = linear(
-    "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)),
-    code="element", array=_broadcast_to, moves=True, dtype="first", accepts="bifcs",
-    domain=cases(((VECTOR,), {"shape": (2, 4)}), ((0.7,), {"shape": (3,)})),
-    doc="x repeated to a larger shape by NumPy's broadcasting rules.",
+    "broadcast_to", "x | shape", lambda g, y, x, shape: sum_to(g, shape=shape_of(x)), code="element", array=_broadcast_to,
+    moves=True, dtype="first", accepts="bifcs", doc="x repeated to a larger shape by NumPy's broadcasting rules.",
     example=("broadcast_to([1, 2], (2, 2))", [[1, 2], [1, 2]]),
 )  # fmt: skip
 
@@ -338,9 +326,8 @@ def _reshape(np: Any, x: Any, shape: Any) -> Any:
 
 
 reshape: Operation = linear(
-    "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)),
-    code="element", array=_reshape, moves=True, dtype="first", accepts="bifcs", method=True,
-    domain=cases(((WIDE,), {"shape": (3, -1)}), ((CUBE,), {"shape": 8})),
+    "reshape", "x | shape", lambda g, y, x, shape: reshape(g, shape=shape_of(x)), code="element", array=_reshape,
+    moves=True, dtype="first", accepts="bifcs", method=True,
     doc="The same elements, in the same order, in another shape; one size may be -1.",
     example=("reshape([1, 2, 3, 4], (2, 2))", [[1, 2], [3, 4]]),
 )  # fmt: skip
@@ -425,10 +412,9 @@ def _uncast(g: Any, y: Any, x: Any, dtype: Any) -> Any:
 
 
 cast_to: Operation = linear(
-    "cast", "x | dtype", _uncast,
-    domain=cases(((VECTOR,), {"dtype": "float64"})),
-    array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="to_float to_double",
-    depends="elements", doc="x in another dtype. A cast to an integer or a bool carries no gradient.", example=("cast(2.7, int64)", 2),
+    "cast", "x | dtype", _uncast, array=_cast, dtype=_cast_dtype, accepts="bifcs", aliases="to_float to_double",
+    depends="elements", doc="x in another dtype. A cast to an integer or a bool carries no gradient.",
+    example=("cast(2.7, int64)", 2),
 )  # fmt: skip
 
 astype = composite(
@@ -446,9 +432,7 @@ stop_gradient = no_tangent(
 
 identity = linear(
     "identity", "x", lambda g, y, x: g, scalar=lambda x: x, array=lambda np, x: np.array(x), moves=True, dtype="first",
-    accepts="bifcs",
-    aliases="copy", method="copy", domain=cases(((VECTOR,), {}), ((BATCH,), {})), doc="x itself.",
-    example=("identity(3.0)", 3.0),
+    accepts="bifcs", aliases="copy", method="copy", doc="x itself.", example=("identity(3.0)", 3.0),
 )  # fmt: skip
 
 

@@ -297,34 +297,3 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.require": require,
     "internal.static": static,
 }
-
-# --- samples --------------------------------------------------------------------------------------------------------
-
-VECTOR = [0.7, -1.3, 2.1, 0.4]
-POSITIVE = [0.9, 0.3, 1.7, 0.6]
-WIDE = [[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]]
-TALL = [[0.9, -0.4], [0.2, 1.3], [-0.6, 0.5]]
-SQUARE = [[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]]
-DEFINITE = [[2.3, 0.4, -0.2], [0.4, 1.7, 0.3], [-0.2, 0.3, 3.1]]
-CUBE = [[[0.3, -0.8], [1.1, 0.6]], [[-1.4, 0.2], [0.7, 1.9]]]
-BATCH = [[[1.3, 0.4], [-0.2, 0.9]], [[2.1, -0.5], [0.3, 1.6]]]
-
-
-def cases(*entries: Any) -> Callable[[], list[tuple[tuple[Any, ...], dict[str, Any]]]]:
-    """A row's samples: `cases((inputs, static), ...)`, where inputs is a tuple and static a dict.
-
-    Called, they come as (inputs, static) with nested lists of numbers as NumPy arrays, one input for each argument of
-    a call; a list of tensors is a Python list of arrays (written here as a tuple).
-    """
-
-    def domain() -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
-        import numpy as np
-
-        def value(x: Any) -> Any:
-            if x.__class__ is tuple:
-                return [value(part) for part in x]
-            return np.array(x) if x.__class__ is list else x
-
-        return [(tuple(value(x) for x in inputs), dict(static)) for inputs, static in entries]
-
-    return domain

@@ -4,6 +4,7 @@ import itertools
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,25 @@ from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
 from adiff.engine.ops.registry import ROWS
 
+# The samples of rows on arrays: lines `name: (inputs, static), ...`, of Python's literals and these tensors. A nested list is an
+# array, and a tuple among the inputs a list of arrays.
+TENSORS = {
+    "VECTOR": [0.7, -1.3, 2.1, 0.4],
+    "POSITIVE": [0.9, 0.3, 1.7, 0.6],
+    "WIDE": [[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]],
+    "TALL": [[0.9, -0.4], [0.2, 1.3], [-0.6, 0.5]],
+    "SQUARE": [[1.9, 0.4, -0.3], [0.2, 1.4, 0.6], [-0.5, 0.1, 2.2]],
+    "DEFINITE": [[2.3, 0.4, -0.2], [0.4, 1.7, 0.3], [-0.2, 0.3, 3.1]],
+    "CUBE": [[[0.3, -0.8], [1.1, 0.6]], [[-1.4, 0.2], [0.7, 1.9]]],
+    "BATCH": [[[1.3, 0.4], [-0.2, 0.9]], [[2.1, -0.5], [0.3, 1.6]]],
+}
+SAMPLES = {
+    name: eval(f"[{entries}]", TENSORS.copy())
+    for name, _, entries in (
+        line.partition(": ")
+        for line in (Path(__file__).parent.parent / "data" / "row_samples.txt").read_text().splitlines()
+    )
+}
 ELEMENTWISE = [row for row in ROWS.values() if row.domain.__class__ is list]
 
 
@@ -84,10 +104,14 @@ def cases(row: Operation) -> list[Case]:
         columns = np.array(scalar_points(row, 3)).T
         inputs = [column if interval else int(column[0]) for column, interval in zip(columns, row.domain)]
         return [Case(row, inputs, {p.name: p.default for p in row.parameters if p.kind == "static"})]
-    if row.domain is None:
-        return []
-    samples = row.domain(generator(row)) if row.domain.__code__.co_argcount else row.domain()
-    return [Case(row, inputs, static) for inputs, static in samples]
+    return [Case(row, [arrays(x) for x in inputs], dict(static)) for inputs, static in SAMPLES.get(row.name, ())]
+
+
+def arrays(x: Any) -> Any:
+    """An input of a sample with its lists as arrays."""
+    if x.__class__ is tuple:
+        return [arrays(part) for part in x]
+    return np.array(x) if x.__class__ is list else x
 
 
 def differentiable_cases() -> Iterator[tuple[str, Case]]:

@@ -19,6 +19,7 @@ from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.parser.errors import AdiffError
 from harness import (
     ELEMENTWISE,
+    SAMPLES,
     Case,
     along,
     differentiable_cases,
@@ -71,7 +72,11 @@ def test_row_is_documented(row: Operation) -> None:
     if row.domain.__class__ is list:
         assert len(row.domain) == sum(p.kind == "input" for p in parameters)
     else:
-        assert row.domain or row.example, "a row without samples has at least an example"
+        assert row.name in SAMPLES or row.example, "a row without samples has at least an example"
+
+
+def test_samples_are_of_rows() -> None:
+    assert set(SAMPLES) <= set(ROWS)
 
 
 @EVERY_ROW
