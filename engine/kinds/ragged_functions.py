@@ -7,10 +7,11 @@ from typing import Any
 from ..core.errors import failure
 from ..core.operands import as_operand
 from ..core.tensor import OPERATORS
+from ..ops.gathering import checked
 from ..ops.support import integers
 from .access import iterate
-from .ragged import RaggedTensor, nrows
-from .ragged_rows import boolean_mask, concat, ragged, stack
+from .ragged import RaggedTensor, nrows, rows_at
+from .ragged_rows import concat, ragged, stack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ def ragged_concat(values: Any, axis: Any) -> Any:
     return concat(OPERATORS.concat, *iterate(values), axis=axis)
 
 
-def mask(data: Any, mask: Any) -> Any:
-    return boolean_mask(None, operand(data), mask if mask.__class__ is RaggedTensor else as_operand(mask))
+def rows(name: str, x: Any, places: Any) -> Any:
+    """The rows of a tensor or a RaggedTensor at some places."""
+    return rows_at(x, checked(name, integers(name, "indices", places), nrows(x), negative=False))
 
 
 def of_splits(values: Any, splits: Any, uniform: Any = None) -> RaggedTensor:
@@ -50,10 +52,10 @@ def ragged_tensor(*values: Any) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ragged.stack": ragged_stack,
     "ragged.concat": ragged_concat,
-    "ragged.boolean_mask": mask,
     "RaggedTensor": ragged_tensor,
     "internal.ragged.nrows": nrows,
     "internal.ragged.of": of_splits,
     "internal.ragged.operand": operand,
     "internal.ragged.ragged": ragged,
+    "internal.ragged.rows": rows,
 }  # fmt: skip

@@ -9,7 +9,7 @@ from ..core.operands import shape_text
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.gathering import checked
 from ..ops.registry import NAMES
-from ..ops.support import axes_of, axis_of, integers
+from ..ops.support import axes_of, integers
 from .ragged import counts, expand_dims, nest, nrows, ranges, splits_of
 
 TYPE_CHECKING = False
@@ -129,40 +129,6 @@ def reduced(op: Any, x: Any, axis: Any = None, keepdims: Any = False, **options:
         if keepdims and not (whole and a == 0):
             found = expand_dims(found, a)
     return found
-
-
-def extreme_place(op: Any, x: Any, largest: bool, axis: Any, keepdims: Any, output_type: Any) -> Any:
-    """Of rows, or over the rows; an empty row has 0."""
-    axis = 0 if axis is None else axis_of(op.name, axis, x.rank)
-    if x.rank > 2:
-        raise failure("E0304", f"{op.name} takes a RaggedTensor of 2 dimensions", "r.to_tensor() makes it dense")
-    kind = np.asarray(x.flat.value).dtype
-    limits = (-np.inf, np.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
-    dense = x.method_to_tensor(default_value=limits[not largest])
-    return op.call((dense,), {"axis": axis, "keepdims": keepdims, "output_type": output_type})
-
-
-def argmax(op: Any, x: Any, axis: Any = None, keepdims: Any = False, output_type: Any = None) -> Any:
-    return extreme_place(op, x, True, axis, keepdims, output_type)
-
-
-def argmin(op: Any, x: Any, axis: Any = None, keepdims: Any = False, output_type: Any = None) -> Any:
-    return extreme_place(op, x, False, axis, keepdims, output_type)
-
-
-def log_softmax(op: Any, x: Any, axis: Any = -1) -> Any:
-    """Over the rows."""
-    if len(x.levels) + 1 != x.rank or axis_of(op.name, axis, x.rank) != x.rank - 1:
-        raise failure("E0405", f"{op.name} of a RaggedTensor is over its last axis, which must be ragged")
-    splits = x.levels[-1]
-    ids, count = np.repeat(np.arange(len(splits) - 1), np.diff(splits)), len(splits) - 1
-    total = OPERATORS.take_rows(logsumexp(x.flat, ids, count), indices=ids)
-    return x.with_flat(OPERATORS.subtract(x.flat, total))
-
-
-def softmax(op: Any, x: Any, axis: Any = -1) -> Any:
-    found = log_softmax(op, x, axis)
-    return found.with_flat(OPERATORS.exp(found.flat))
 
 
 def segment(op: Any, data: Any, segment_ids: Any, num_segments: Any = None) -> Any:

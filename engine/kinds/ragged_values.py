@@ -10,8 +10,6 @@ from ..core.errors import failure
 from ..core.operands import as_operand
 from ..core.tensor import OPERATORS, shape_of
 from ..ops.support import axis_of
-from . import names
-from .access import iterate
 from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
 
 TYPE_CHECKING = False
@@ -102,20 +100,3 @@ def running(op: Any, x: Any, axis: Any = 0, **options: Any) -> Any:
     splits = x.levels[-1]
     rows = [OPERATORS.index(x.flat, index=slice(int(a), int(b))) for a, b in pairwise(splits)]
     return x.with_flat(OPERATORS.concat([op.call((row,), {"axis": 0, **options}) for row in rows])) if rows else x
-
-
-def matmul(op: Any, a: Any, b: Any, **options: Any) -> Any:
-    """The products of the matrices of two batches, which may differ in size."""
-    ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in (a, b)]
-    if ranks != [3, 3]:
-        raise failure("E0304", "matmul takes RaggedTensors as batches of matrices", "both have three dimensions")
-    if nrows(a) != nrows(b):
-        raise failure("E0302", f"matmul: batches of {nrows(a)} and {nrows(b)} matrices do not fit")
-    pairs = [
-        [x.method_to_tensor() if x.__class__ is RaggedTensor else x for x in pair]
-        for pair in zip(iterate(a), iterate(b))
-    ]
-    found = [op.call(pair, options) for pair in pairs]
-    if len({shape_of(x)[1] for x in found}) > 1:
-        found = [names.function("internal.ragged.ragged")(x, 1) for x in found]  # type: ignore[misc]
-    return names.function("ragged.stack")(found)  # type: ignore[misc]
