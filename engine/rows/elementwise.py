@@ -28,17 +28,8 @@ if TYPE_CHECKING:
 # What an expression is: a float of each row, a truth value of each row, or a number that is the same in all rows.
 FLOATS, TRUTHS, CONSTANT = "floats", "truth values", "constant"
 NUMBERS = (float, int, bool)
-# How columns that rows are evaluated one by one for are named, by NumPy's kind.
-COLUMNS = {"i": "integers", "b": "truth values", "c": "complex numbers", "f": "float32", "U": "strings"}
-# How forms of the language that take rows apart are named, where that is not their class's name.
-WORDS = {
-    c.If: "an if", c.For: "a for loop", c.While: "a while loop", c.Assert: "an assert", c.Define: "a function",
-    c.MakeFunction: "a function", c.Call: "a call of a function", c.Choose: "a conditional expression",
-    c.Logical: "and or or", c.Not: "not", c.Comparison: "a chain of comparisons", c.Item: "an index", c.MakeList: "a list",
-    c.MakeTuple: "a tuple", c.MakeDict: "a dict", c.Comprehension: "a comprehension", c.FormatText: "a string",
-    c.With: "a with block", c.Assign: "an assignment to several names, an item or a dtype",
-    c.Augment: "an assignment to an item",
-}  # fmt: skip
+# Why rows are evaluated one by one: a branch, a loop, a list, a function of the program.
+FORM = "a form that is not element-wise"
 
 
 class NotElementWise(Exception):
@@ -79,7 +70,7 @@ class ElementWise:
             return FLOATS
         if kind == "bool" and not source:
             return TRUTHS
-        raise NotElementWise(f"a column of {COLUMNS.get(column.dtype.kind, 'mixed items')}")
+        raise NotElementWise(f"a column of {column.dtype}")
 
     # --- evaluation -------------------------------------------------------------------------------------------------
 
@@ -194,7 +185,7 @@ def kind_of_result(body: list[Any], kinds: dict[int, str]) -> str:
         elif cls is c.Augment and stores:
             kind = applied(node.op, [known(node.target.slot, kinds), kind_of(node.value, kinds)])
         else:
-            raise NotElementWise(words_for(node))
+            raise NotElementWise(FORM)
         kinds.update((target.slot, kind) for target in targets)
         if node.result:
             result = kind
@@ -223,7 +214,7 @@ def kind_of(node: Any, kinds: dict[int, str]) -> str:
         if any(kind != CONSTANT for kind in [*given[inputs:], *named]):
             raise NotElementWise(f"a parameter of {node.op.name} that differs from row to row")
         return applied(node.op, given)
-    raise NotElementWise(words_for(node))
+    raise NotElementWise(FORM)
 
 
 def known(slot: int, kinds: dict[int, str]) -> str:
@@ -245,12 +236,6 @@ def applied(op: Operation, kinds: list[str]) -> str:
     if TRUTHS in (kinds[1:] if op is where else kinds) or FLOATS not in kinds[op is where :]:
         raise NotElementWise(f"{op.name} of truth values or of constants")  # integers, whose overflow is an error
     return FLOATS
-
-
-def words_for(node: Any) -> str:
-    if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic:
-        return f"a call of {node.function.name}"
-    return WORDS.get(node.__class__) or f"the form {node.__class__.__name__}"
 
 
 __all__ = ["ElementWise", "NotElementWise"]

@@ -118,32 +118,18 @@ def column(name: str, values: Any) -> Any:
 
     if hasattr(values, "to_numpy"):
         values = values.to_numpy()
-    if hasattr(values, "keys") or isinstance(values, set | frozenset):
-        raise AdiffError(
-            "E0802", f"the column '{name}' is a {type(values).__name__}, whose items have no places", None,
-            "a column is a list or an array, with the value of the first row first",
-        )  # fmt: skip
-    if hasattr(values, "__iter__") and not hasattr(values, "__len__"):
-        values = list(values)  # what gives its items once
+    if hasattr(values, "__iter__") and not hasattr(values, "__getitem__") and not isinstance(values, set | frozenset):
+        values = list(values)  # what gives its items once, or the values of a dict
     try:
         array = np.asarray(values)
     except ValueError:
-        array = np.empty(len(values), object)
-        array[:] = values
-    if array.ndim == 0 and hasattr(values, "__iter__") and not isinstance(values, str | bytes | np.ndarray):
-        array = np.asarray(list(values))  # the values of a dict
+        array = np.array([*values, None], object)[:-1]
     if array.ndim == 0:
         raise AdiffError(
-            "E0802", f"the column '{name}' is a single value", None, "bind what is the same in all rows with `at`"
+            "E0802", f"the column '{name}' is no list and no array", None, "bind what is the same in all rows with `at`"
         )
-    if (
-        array.ndim == 1
-        and array.dtype.kind in "US"
-        and not (hasattr(values, "dtype") or all(isinstance(v, str | bytes) for v in values))
-    ):
-        # NumPy makes strings of the numbers beside strings.
-        array = np.empty(len(values), object)
-        array[:] = list(values)
+    if array.ndim == 1 and array.dtype.kind in "US" and not all(isinstance(value, str | bytes) for value in values):
+        array = np.array(values, object)  # NumPy makes strings of the numbers beside strings
     if array.dtype == object and any(hasattr(value, "__len__") and not isinstance(value, str) for value in array):
         raise AdiffError(
             "E0302", f"the rows of column '{name}' differ in shape", None,

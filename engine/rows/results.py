@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
 # Notices that name what the operands were, which differs from row to row: one message stands for all rows of a place.
 OF_OPERANDS = ("N0601", "N0602")
-# A reason for a missing gradient that names the place where a path ends; it is preferred to the absence of a path.
-PATH_ENDS = "the path from the source ends at"
 
 
 class Gathered:
@@ -120,9 +118,7 @@ class Results:
         for notice in notices:
             if notice.code == "N0502":
                 name = notice.message.partition(":")[0]
-                before = self.unconnected.get(name)
-                if before is None or (PATH_ENDS in notice.message and PATH_ENDS not in before[1]):
-                    self.unconnected[name] = notice.code, notice.message, notice.span
+                self.unconnected.setdefault(name, (notice.code, notice.message, notice.span))
             elif notice.code != "N0801":  # the request has given it already
                 self.notify(notice.code, notice.message, notice.span, rows)
 
@@ -152,9 +148,7 @@ class Results:
                     self.notify(*self.unconnected[name], count - len(self.errors))
             if self.request.order == 2:
                 outcome.hessian = {a: {b: x.column() for b, x in row.items()} for a, row in self.hessian.items()}
-        outcome.notices = sorted(
-            self.notices.values(), key=lambda n: (-1 if n.span is None else n.span.start, n.code)
-        )  # fmt: skip
+        outcome.notices = sorted(self.notices.values(), key=lambda n: (-1 if n.span is None else n.span.start, n.code))
         outcome.errors = {row: self.errors[row] for row in sorted(self.errors)}
         outcome.one_by_one = self.one_by_one
         return outcome

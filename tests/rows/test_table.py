@@ -179,17 +179,6 @@ def test_some_rows_depend_on_a_source(engine: str) -> None:
     assert found.hessian["x"]["y"] is None
 
 
-def test_a_path_that_ends_is_found_in_any_row() -> None:
-    """In one row of many a path ends; in the others there is none."""
-    count = 200
-    columns = {"x": np.full(count, 3.0), "y": np.where(np.arange(count) == 123, 6.0, 1.0)}
-    found = adiff.program("z = y\nif y > 5:\n    z = y*int(x)\nz").rows(columns, ["x", "y"], engine="tape")
-    assert found.gradients["x"] is None
-    assert [(n.code, "path from the source ends at" in n.message, n.rows) for n in found.notices] == [
-        ("N0502", True, count)
-    ]
-
-
 # --- columns --------------------------------------------------------------------------------------------------------
 
 
