@@ -141,11 +141,21 @@ def to_list(x: Any) -> Any:
     return [to_list(row) for row in rows(x)]
 
 
+def set_shape(x: Any, shape: Any) -> None:
+    """Check a shape, in which None is any size."""
+    here = shape_of(x)
+    if shape is not None and (len(shape) != len(here) or any(n is not None and n != m for n, m in zip(shape, here))):
+        raise failure(
+            "E0302", f"the shape {here} of the tensor is not compatible with the supplied shape {tuple(shape)}"
+        )
+
+
 TENSOR_METHODS: dict[str, Callable[..., Any]] = {
     "numpy": constant_of,
     "item": item,
     "tolist": to_list,
     "get_shape": shape_of,
+    "set_shape": set_shape,
     "eval": constant_of,
     "dim": lambda x: len(shape_of(x)),
     "read_value": lambda x: x,

@@ -10,7 +10,7 @@ from ..core.following import follows, path_ends
 from ..core.operands import as_operand, bare, describe
 from ..core.operation import static
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..core.wording import no_integer_value
 from ..kinds import names
 from ..kinds.drawing import Drawing
@@ -89,6 +89,13 @@ def whole_part(row: Any) -> Callable[[Any], Any]:
         return int_(x if as_operand(x).__class__ is int else row(x))
 
     return round_to_integer
+
+
+def slice_(*bounds: Any, **named: Any) -> Any:
+    """Python's slice of one to three integers, an index; of a tensor the row of that name."""
+    if not named and len(bounds) < 4 and all(x is None or not shape_of(as_operand(x)) for x in bounds[:2]):
+        return slice(*bounds)
+    return OPERATORS.slice.call(bounds, named or None)
 
 
 def float_(x: Any = 0.0) -> Any:
@@ -304,7 +311,7 @@ def finfo_(dtype: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Any] = {
-    **SEQUENCES, "int": int_, "float": float_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
+    **SEQUENCES, "int": int_, "float": float_, "slice": slice_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
     "str": lambda x="": text(x), "round": round_,
     "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
     "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,

@@ -81,7 +81,7 @@ INTRINSIC_ALIASES = {
 }
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
-BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod".split())
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod slice".split())
 
 # Modules whose names are bound without an import, and the prefixes under them that change nothing.
 MODULES = {
@@ -138,6 +138,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("summary", "", FILES),
         ("distribute", "", "a program runs on one machine: leave this line out"),
         ("datasets", "", BIND),
+        ("applications", "", "no trained weights are here: build the network of its layers"),
         ("config", "", None),
         ("keras", "", None),
         ("raw_ops", "", None),

@@ -58,6 +58,13 @@ PRINTED = [
     # The mask of a symbolic tensor reaches a layer that asks for it.
     ("class L(K.layers.Layer):\n    def call(self, inputs, mask=None):\n        assert mask is not None\n        return tf.cast(mask, tf.float32)\n"
      "x = K.Input(shape=(None,), dtype='int32')\nK.Model(x, L()(K.layers.Embedding(9, 2, mask_zero=True)(x)))(tf.constant([[3, 0]]))", [[1.0, 0.0]]),
+    # The layers in a layer that is frozen are.
+    ("m = K.Sequential([K.Input((2,)), K.Sequential([K.Input((2,)), K.layers.Dense(3)])])\nm.trainable = False\n"
+     "[m.layers[-1].trainable, m.layers[-1].layers[-1].trainable, len(m.trainable_weights)]", [False, False, 0]),
+    ("x = K.Input((4, 2))\n_, h, c = K.layers.LSTM(3, return_state=True, name='a')(x)\nlines = []\n"
+     "K.Model(x, K.layers.Add()([h, c])).summary(print_fn=lambda line: lines.append(line))\n[any(part in line for line in lines) "
+     "for part in ('[(None, 3),', 'a[0][1], a[0][2]')]", [True, True]),
+    ("[next(iter(D.counter(3))), int(next(iter(D.from_tensors(1).rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5])))[1])]", [3, 1]),
     ("K.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])", 0.57142854),
     ("K.layers.Embedding(5000, 3, mask_zero=True)(tf.constant([[71, 6, 0]]))._keras_mask", [[True, True, False]]),
     ("list(D.range(1, 6).interleave(lambda x: D.from_tensors(x).repeat(6), cycle_length=2, block_length=4))",
