@@ -46,6 +46,3 @@ def apart(found: Any, arrays: list[Any]) -> Any:
         if found.__class__ is np.ndarray and any(np.may_share_memory(found, x) for x in arrays):
             return found.copy()
     return found
-
-
-__all__ = ["apart", "handed", "in_order"]

@@ -135,6 +135,3 @@ class Repeated:
         if self.command == "vjp" and self.options.get("cotangent") is not None:
             return [seed(bind(self.options["cotangent"], "cotangent"), compiled.request.cotangent)]
         return []
-
-
-__all__ = ["Repeated"]

@@ -40,6 +40,3 @@ def of_python(names: list[str]) -> str:
 def first_use(program: Program, name: str) -> Span | None:
     """The first place where an input is read, for the diagnostic of one that is not bound."""
     return span_of(program.core.places[name])
-
-
-__all__ = ["first_use", "of_python", "unbound_hint"]

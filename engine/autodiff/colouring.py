@@ -85,6 +85,3 @@ def recovered(pattern: SymmetricPattern, colours: Ids, products: Floats) -> Floa
     rows, columns = np.where(alone, rows, columns), np.where(alone, columns, rows)
     found: Floats = products.reshape(-1)[colours[columns] * pattern.n + rows]
     return found + 0.0
-
-
-__all__ = ["recovered", "star_colouring"]

@@ -267,6 +267,3 @@ def silenced(c: Any) -> Any:
 
     undefined = np.isnan(value)
     return OPERATORS.where(Tensor(undefined, BOOL), 0.0, c) if undefined.any() else c
-
-
-__all__ = ["fit", "partial", "pullback", "strong_product", "zeros_like"]

@@ -46,6 +46,3 @@ def pull_single(op: Operation, g: Any, out: Any, a: Any, b: Any, token: Any, adj
         else:
             adjoints[x] = SingleSum(x.dtype, float(plain(old)) + float(c))
     return True
-
-
-__all__ = ["pull_single"]

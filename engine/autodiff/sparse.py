@@ -154,6 +154,3 @@ def filled_blocks(found: SparseHessian, tensors: Sequence[Tensor], gradients: Se
             block = None if row is None or column is None else table[row, column].reshape(x.shape + z.shape)
             blocks[-1].append(block if block is None else Tensor(block.copy(), FLOAT64) if block.ndim else block.item())
     return blocks
-
-
-__all__ = ["SparseHessian", "hessian_by_pattern", "laplacian", "sparse_hessian"]

@@ -314,6 +314,3 @@ def moved(
     if shape == ():
         return Reach((), [], common | frozenset(int(c) for c in columns) - {0})
     return Reach(shape, distinct(columns), common)
-
-
-__all__ = ["SymmetricPattern", "hessian_pattern"]

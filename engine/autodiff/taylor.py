@@ -394,6 +394,3 @@ def derivatives(f: Callable[[list[Any]], Any], x: float, order: int) -> list[flo
     if any(d - d != 0 for d in found):
         raise Unsupported  # an infinity or a NaN: nested forward mode finds its reason
     return found
-
-
-__all__ = ["Series", "Unsupported", "derivatives"]

@@ -119,6 +119,3 @@ def derivative_of_row(op: Operation) -> str:
     node = node_of(op.call([Formula(symbol(name)) for name in names], {}))
     found = {name: NOTATIONS["plain"]().write(derivative(node, symbol(name))) for name in names}
     return "; ".join(f"by {name}: {text}" if len(names) > 1 else text for name, text in found.items())
-
-
-__all__ = ["Derivation", "as_program", "derivations", "derivative_of_row"]

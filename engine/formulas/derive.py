@@ -206,6 +206,3 @@ def content(node: Node) -> tuple[Real, Node]:
     under = reduce(gcd, [c.denominator for c in coefficients])
     c = Fraction(divisor, under) * (-1 if max(coefficients) < 0 else 1)
     return c, total([(k / c, term) for k, term in terms_of(node)])
-
-
-__all__ = ["derivative", "tidy"]

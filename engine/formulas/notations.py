@@ -377,6 +377,3 @@ def define(kind: type[Code], name: str, inputs: list[str], node: Node) -> str:
     parameters = ", ".join(kind.input.format(notation.symbol(x)) for x in inputs) or kind.no_inputs
     lines = "".join(kind.named.format(*pair) for pair in names)
     return kind.function.format(name, parameters, lines, notation.write(node))
-
-
-__all__ = ["NOTATIONS", "Code", "define"]

@@ -78,11 +78,6 @@ class RaggedTensor(Kind):
     def lengths(self) -> Any:
         return np.diff(self.splits)
 
-    @property
-    def rowids(self) -> Any:
-        """The row of each of the values."""
-        return np.repeat(np.arange(len(self.splits) - 1), self.lengths)
-
     def with_flat(self, flat: Any) -> RaggedTensor:
         """The same rows with other innermost values, as many of them."""
         inner = self.values.with_flat(flat) if self.values.__class__ is RaggedTensor else flat

@@ -236,6 +236,3 @@ def applied(op: Operation, kinds: list[str]) -> str:
     if TRUTHS in (kinds[1:] if op is where else kinds) or FLOATS not in kinds[op is where :]:
         raise NotElementWise(f"{op.name} of truth values or of constants")  # integers, whose overflow is an error
     return FLOATS
-
-
-__all__ = ["ElementWise", "NotElementWise"]

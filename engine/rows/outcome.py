@@ -54,6 +54,3 @@ class RowsOutcome:
         if self.errors:
             shown += f", errors in {len(self.errors)} rows"
         return f"RowsOutcome({shown})"
-
-
-__all__ = ["RowsNotice", "RowsOutcome"]

@@ -158,6 +158,3 @@ def widened(columns: dict[str, Any]) -> None:
         for name, values in columns.items():
             if values.dtype.name == "float32":
                 columns[name] = values.astype("float64")
-
-
-__all__ = ["WEAK_OF", "Request"]

@@ -168,6 +168,3 @@ class Results:
         outcome.gradients = {name: blank(name) for name in request.names}
         if request.order == 2:
             outcome.hessian = {a: {b: blank(a, b) for b in request.names} for a in request.names}
-
-
-__all__ = ["Results"]

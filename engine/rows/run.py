@@ -135,6 +135,3 @@ def kernels_in_memory() -> bool:
     """Whether this process has run rows in a kernel, so that to look for one costs nothing."""
     module = sys.modules.get(f"{__package__}.kernel")
     return module is not None and bool(module.MADE)
-
-
-__all__ = ["rows"]

@@ -122,6 +122,3 @@ class TapeRows:
                 results.errors[row] = error
             else:
                 results.add_outcome(row, found)
-
-
-__all__ = ["CHUNK", "TapeRows"]
