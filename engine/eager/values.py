@@ -53,7 +53,7 @@ class Function:
 
     def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
         """The function, with the model and the constants that are given instead of specs of tensors."""
-        models = [x for x in args[:1] if hasattr(x, "call_method")]
+        models = [x for x in args[:1] if hasattr(x, "call_method") and not x.cls.name.endswith("TensorSpec")]
         constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
         return Derived(self.name, lambda rest, named: invoke(self, [*models, *rest], {**constants, **named}))
 

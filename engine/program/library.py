@@ -29,8 +29,13 @@ ALIASES = {
 INITIALIZER = "_initializer"  # tf.random_normal_initializer is RandomNormal of Keras' initializers
 # Names of value kinds that stand without a module, and the file of theirs.
 KINDS = {
-    **dict.fromkeys(("FIFOQueue", "PaddingFIFOQueue", "PriorityQueue", "RandomShuffleQueue"), "queue"),
-    "as_string": "strings",
+    name: file
+    for file, names in (
+        ("queue", "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue"),
+        ("strings", "as_string"),
+        ("specs", "TensorSpec RaggedTensorSpec SparseTensorSpec is_tensor"),
+    )
+    for name in names.split()
 }
 # What a line of a file defines at the top level.
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
