@@ -118,8 +118,8 @@ def answered(batch: Request, style: Any, lines: list[tuple[int, bytes]]) -> list
     from .output import Output
 
     environment = Environment(None, None, None, {})
-    output = Output(environment, None)
-    answering = Answering(batch, environment, output, style, writer(output, style, True))
+    output = Output(environment, None, style=style)
+    answering = Answering(batch, output, writer(output, style, True))
     return [answering.reply(number, raw) for number, raw in lines]
 
 

@@ -15,19 +15,17 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..engine.api import Program
-    from .environment import Environment
-    from .formats import Style
     from .output import Output
     from .request import Request
     from .result import Result
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The result of a command that gives one, with a notice where a kernel was asked for and the tape has answered; `run`
     writes what its program prints on the way."""
     command = COMMANDS[request.command]
     try:
-        result = (command.answer or evaluated)(request, environment, output, style)
+        result = (command.answer or evaluated)(request, output)
     except AdiffError as error:
         raise meant_as_file(request, error) from None
     result.draw = result.draw or command.draw
@@ -39,19 +37,19 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     return result
 
 
-def evaluated(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def evaluated(request: Request, output: Output) -> Result:
     """Evaluate the request's program."""
     command = COMMANDS[request.command]
     if "emit" in request.options and "graph" in request.options:
         raise AdiffError("E0812", "--emit and --graph ask for two things at once", None, "give one of them")
     from .. import program
 
-    text, name = program_text(request, environment)
+    text, name = program_text(request, output.environment)
     parsed = program(text, name)
     if "rows" in request.options or "over" in request.options:
         from .tables import run
 
-        return run.answer(request, parsed, environment, output, style)
+        return run.answer(request, parsed, output)
     at = inputs(request, parsed)
     outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request))
     return from_outcome(command, text, at, outcome)

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
-    from .formats import Style
     from .request import Request
     from .result import Result
 
@@ -96,10 +95,10 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
     read = [request.options.get("rows"), request.options.get("file"), request.arguments.get("file")]
     if path != "-" and any(isinstance(x, str) and os.path.realpath(x) == os.path.realpath(path) for x in read):
         raise usage(f"{path} is read, and -o would write over it", "give the output a name of its own")
-    output = Output(environment, None if path == "-" else path, resumed is not None)
+    output = Output(environment, None if path == "-" else path, resumed is not None, style_of(request, environment))
     ABANDON[:] = [output.discard]
     try:
-        code = respond(request, environment, output)
+        code = respond(request, output)
         output.commit()
     finally:
         output.discard()
@@ -110,29 +109,29 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
 HELD = 1 << 20
 
 
-def respond(request: Request, environment: Environment, output: Output) -> int:
+def respond(request: Request, output: Output) -> int:
     """Answer a request on `output`."""
-    style = style_of(request, environment)
     if request.command == "batch":
         from .commands import batch
 
-        return DONE if batch.run(request, environment, output, style) else FAILED
+        return DONE if batch.run(request, output) else FAILED
     if "timeout" in request.options:
         from .deadline import Writing
 
         seconds = float(request.options["timeout"])  # type: ignore[arg-type]
-        with deadline(seconds, request, environment, style):
-            result = answer(request, environment, output, style)
+        with deadline(seconds, request, output):
+            result = answer(request, output)
             with Writing(seconds, result.timings):
-                tell(result, request, environment, output, style)
+                tell(result, request, output)
     else:
-        result = answer(request, environment, output, style)
-        tell(result, request, environment, output, style)
+        result = answer(request, output)
+        tell(result, request, output)
     return DONE if result.ok else FAILED
 
 
-def tell(result: Result, request: Request, environment: Environment, output: Output, style: Style) -> None:
+def tell(result: Result, request: Request, output: Output) -> None:
     """Write an answer on `output`, and what is to be said beside it on standard error."""
+    environment, style = output.environment, output.style
     # An object holds its notices; rows of their own have no place for them.
     if style.format != "json" and (style.format != "ndjson" or result.written):
         report_notices(result, request, environment)
@@ -141,7 +140,7 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
     if style.format in BINARY and not result.written:
         from .formats import arrays
 
-        arrays.write(request, result, output, style)
+        arrays.write(request, result, output)
         result.written = True
     for piece in pieces(request, result, style):
         text += piece
@@ -155,13 +154,15 @@ def tell(result: Result, request: Request, environment: Environment, output: Out
     output.write(text)
 
 
-def deadline(seconds: float, request: Request, environment: Environment, style: Style) -> AbstractContextManager[None]:
+def deadline(seconds: float, request: Request, output: Output) -> AbstractContextManager[None]:
     """What ends a command whose `--timeout` is over."""
     from ..engine.core.watchdog import out_of_time
     from .deadline import Deadline
 
-    as_json = style.format in ("json", "ndjson")
-    message = error_text(out_of_time(seconds), environment, as_json, request.text("color", "auto"), request.command)
+    as_json = output.style.format in ("json", "ndjson")
+    message = error_text(
+        out_of_time(seconds), output.environment, as_json, request.text("color", "auto"), request.command
+    )
     return Deadline(seconds, message)
 
 

@@ -10,9 +10,10 @@ from . import errors
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TextIO
+    from typing import Any, TextIO
 
     from .environment import Environment
+    from .formats import Style
 
 
 class ClosedPipe(Exception):
@@ -23,10 +24,13 @@ class Output:
     """Text on its way to its place. `commit` makes a file appear; `discard` leaves no trace of it, or, once it is kept, what
     was written whole."""
 
-    __slots__ = ("advice", "environment", "file", "kept", "path", "temporary")
+    __slots__ = ("advice", "environment", "file", "kept", "path", "style", "temporary")
 
-    def __init__(self, environment: Environment, path: str | None, resumed: bool = False) -> None:
+    def __init__(
+        self, environment: Environment, path: str | None, resumed: bool = False, style: Style | None = None
+    ) -> None:
         self.environment = environment
+        self.style: Any = style  # None where there is nothing but plain text
         self.path = path
         self.temporary: str | None = None
         self.file: TextIO | None = None

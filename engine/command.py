@@ -194,7 +194,7 @@ class Command:
     are evaluated one by one, and `from_rows(outcome, options)`, which fills in what is given from these; False where it cannot.
 
     What it gives: `gives`, a Single or BySource; or `fill(result, outcome)`, with `keys`, the keys of its JSON and what they
-    hold, and `draw(drawing, result)` for a table of its own. `answer(request, environment, output, style)` gives the result of a
+    hold, and `draw(drawing, result)` for a table of its own. `answer(request, output)` gives the result of a
     command that is no evaluation.
     """
 

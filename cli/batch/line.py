@@ -66,11 +66,11 @@ class Answering:
 
     __slots__ = ("batch", "environment", "limited", "output", "records", "style")
 
-    def __init__(self, batch: Request, environment: Environment, output: Output, style: Style, records: Writer) -> None:
+    def __init__(self, batch: Request, output: Output, records: Writer) -> None:
         self.batch = batch
-        self.environment = environment
+        self.environment = output.environment
         self.output = output
-        self.style = style
+        self.style = output.style
         self.records = records
         self.limited: Callable[[float], None] | None = None
 
@@ -135,7 +135,7 @@ class Answering:
         if "rows" in request.options or "over" in request.options:
             record.result = table(request, beside)
         else:
-            record.result = answer(request, self.environment, self.output, self.style)
+            record.result = answer(request, self.output)
         self.tell(record, request, beside)
         return True
 
@@ -225,9 +225,10 @@ def table(request: Request, beside: Environment) -> Result:
     from io import StringIO
 
     written = StringIO()
-    inside = Output(Environment(None, written, beside.stderr, beside.variables), None)
+    environment = Environment(None, written, beside.stderr, beside.variables)
+    inside = Output(environment, None, style=Style("json", None, 0, False, True))
     request.options["format"] = "json"
-    result = answer(request, beside, inside, Style("json", None, 0, False, True))
+    result = answer(request, inside)
     rows = json.loads(written.getvalue())["rows"]
     result.written = False
     result.document = {"rows": rows, "notices": result.notices}

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 
-from ...parser.errors import AdiffError
 from .. import errors
 from ..commands.batch import lines
 from ..files import open_file
 from ..formats.json import SCHEMA, dumps
-from ..formats.records import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,20 +32,19 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
         raise errors.usage("--resume needs a file of lines: standard input cannot be read again")
     if path is None or not os.path.isfile(path):
         return 0, 0, 0
-    asking = records_asked_for(batch, answering)
+    open_file(batch).close()  # a pipe is refused, which cannot be read again
+    asking = lines(batch, answering.environment)
     answered = failed = line = size = 0
     for number, found, end in whole_records(path):
-        asked = next(asking, None)
-        if asked is None or found["line"] != asked.line or found.get("command", asked.command) != asked.command:
-            message = f"the record of line {found['line']} is not of {batch}"
-            hint = "--resume needs the file of lines of the interrupted run; -o FILE begins anew"
+        line = found["line"]
+        raw = next((raw for n, raw in asking if n == line), None)
+        if raw is None or found.get("crc32") != answering.record(line, raw).crc32:
+            message = f"line {line} of {batch} is not the one of this record: another file, or edited since"
+            hint = "--resume needs what -o FILE wrote, and the file of lines as it was; -o FILE begins anew"
             raise errors.unusable(f"{path}:{number}", message, hint)
-        if found.get("crc32", asked.crc32) != asked.crc32:
-            message = f"line {asked.line} of {batch} has been edited since this record was written"
-            raise errors.unusable(f"{path}:{number}", message, "-o FILE begins anew")
         answered += did(found)
         failed += not did(found)
-        line, size = asked.line, end
+        size = end
     answering.output.resume(size)
     answering.records.begun = True
     return answered, failed, line
@@ -84,16 +81,3 @@ def did(found: dict[str, Any]) -> bool:
     check = found.get("check", {"ok": True})
     failed = any("error" in row for row in found.get("rows", ()))
     return "error" not in found and not failed and check["ok"] is True and found.get("converged", True) is True
-
-
-def records_asked_for(batch: str, answering: Answering) -> Iterator[Record]:
-    """The records that the lines of a batch ask for, with line and command and without an answer."""
-    open_file(batch).close()  # a pipe is refused, which cannot be read again
-    for number, raw in lines(batch, answering.environment):
-        record = answering.record(number, raw)
-        try:
-            if answering.request(record, raw) is None:
-                continue
-        except AdiffError:
-            pass  # its record is of an error
-        yield record

@@ -29,14 +29,15 @@ if TYPE_CHECKING:
 COLLECT_AFTER = 20_000  # objects; a line leaves few behind, and looking for them often is a tenth of its time
 
 
-def run(request: Request, environment: Environment, output: Output, style: Style) -> bool:
+def run(request: Request, output: Output) -> bool:
     """Answer every line; whether none failed."""
+    environment, style = output.environment, output.style
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     gc.enable()
     path = request.arguments["file"]
     records = writer(output, style, whole=path != "-")
-    answering = Answering(request, environment, output, style, records)
+    answering = Answering(request, output, records)
     progress = Progress(environment, shown=not is_terminal(environment.stdout) or request.flag("output"))
     answered = failed = after = 0
     if "resume" in request.options:

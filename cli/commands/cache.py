@@ -9,13 +9,11 @@ from ..result import Result
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The folder with the number and size of its files by kind, once they are removed where that is asked for."""
     from ...engine.core.errors import plural
     from ...engine.core.limits import size_text

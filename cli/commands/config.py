@@ -10,17 +10,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """Each setting with its value, None where the command decides, and the place that says so."""
-    found = settings(environment.variables)
+    found = settings(output.environment.variables)
     values = {key.replace("_", "-"): found.get(key, (None, "default")) for key in OPTIONS}
-    path = location(environment.variables)
+    path = location(output.environment.variables)
     result = Result(
         {"file": path, "settings": {key: {"value": x, "from": place} for key, (x, place) in values.items()}}
     )

@@ -12,20 +12,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
 NOTATIONS = ("latex", "python", "c")
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The formulas, and with --at their values."""
+    style = output.style
     from ... import program
     from ...engine.formulas.derivation import as_program
 
-    text, name = program_text(request, environment)
+    text, name = program_text(request, output.environment)
     given = options(request)
     order = given.pop("order", 1)
     if (request.texts("at") or request.bound.get("at")) and style.format in NOTATIONS:

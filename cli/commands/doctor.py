@@ -18,19 +18,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
 INTERNAL = ("test", "dev", "docs")  # extras that are for work on adiff
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """A line for each thing that was looked at; what is wrong has a remedy, and makes the exit status 1."""
     from ... import __version__
     from ...engine.core.machine import cores
 
-    given = environment.variables
+    given = output.environment.variables
     found: list[tuple[str, str, str]] = [
         ("adiff", f"{__version__} in {os.path.dirname(os.path.dirname(os.path.dirname(__file__)))}", ""),
         ("Python", f"{sys.version.split()[0]}, {sys.executable}", ""),
@@ -39,7 +38,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         ("cache", cache.folder(), cache.problem() or ""),
         ("configuration", *attempted(lambda: f"{len(settings(given))} defaults are set; {location(given)}")),
         ("cores", *attempted(lambda: f"{cores()} of {os.cpu_count()}")),
-        ("terminal", terminal(environment), ""),
+        ("terminal", terminal(output.environment), ""),
     ]
     result = Result({"checks": [{"name": name, "found": x, "problem": wrong or None} for name, x, wrong in found]})
     result.lines = [(name, x + (f"{'; ' if x else ''}PROBLEM: {wrong}" if wrong else "")) for name, x, wrong in found]

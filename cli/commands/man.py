@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
@@ -26,8 +24,9 @@ STATUSES = (
 )
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The page in roff, for `man -l -` or a folder of pages."""
+    style = output.style
     if style.format == "table":
         style.format = "plain"
     text = "\n".join(page())

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from ...engine import minimize as engine
     from ...engine.api import Program
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
@@ -31,21 +29,21 @@ RATE = "learning_rate"
 GIVEN = ("method", "max_iterations", "tolerance", RATE)
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """Minimise the request's program."""
     from ... import program
     from ...engine.core.limits import enforced
     from ...engine.minimize import minimize
 
     start_of_work = perf_counter()
-    text, name = program_text(request, environment)
+    text, name = program_text(request, output.environment)
     parsed = program(text, name)
     at = inputs(request, parsed)
     start = start_of(request, parsed, at)
     check_method(request)
     bounds = dict(bound_of(request, part, start) for text in request.texts("bounds") for part in split_at_commas(text))
     given: dict[str, Any] = {key: request.options[key] for key in GIVEN if key in request.options}
-    trace = Trace(request, environment, output, style)
+    trace = Trace(request, output)
     engine_options = options(request)
     with enforced(None, None, engine_options.pop("timeout", None)):
         found = minimize(
@@ -111,9 +109,10 @@ def bound_of(request: Request, text: str, start: dict[str, Any]) -> tuple[str, t
 class Trace:
     """The iterations as they come: written in the format's way with --trace, else a count on a terminal after a second."""
 
-    def __init__(self, request: Request, environment: Environment, output: Output, style: Style) -> None:
+    def __init__(self, request: Request, output: Output) -> None:
+        style = output.style
         self.shown = request.flag("trace")
-        self.progress = Progress(environment, not self.shown, "iterations")
+        self.progress = Progress(output.environment, not self.shown, "iterations")
         self.output = output
         self.style = style
         self.records: list[dict[str, Any]] = []  # of the document, in json

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...engine.table import Choice, OperationInfo
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
@@ -23,7 +21,7 @@ KEYS = ("name", "aliases", "family", "signature", "dtypes", "derivative", "reaso
 POLICIES = ("adiff", "tensorflow", "jax", "torch")
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The table of operations, or one row of it."""
     from ... import operations
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
-from operator import getitem
 from types import SimpleNamespace
 
 from ...engine.command import COMPUTED, DERIVATIVE, PARTITION, Argument, Command, Option
@@ -17,15 +15,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
-MOST_ELEMENTS = 24  # that are listed one by one
 
-
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The parts, and with --grad the gradient of the sum of the squares of their entries."""
     at = {name: value_of(name.upper(), request.arguments[name]) for name in ("data", "partitions", "n")}
     parted = evaluate(request, "value", "dynamic_partition(data, partitions, n)", at)
@@ -35,9 +29,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
     result.columns = [(f"partition.{index}", part) for index, part in enumerate(parts)]
     text = "sum([sum(part ** 2) for part in dynamic_partition(data, partitions, n)])"
     gradient = add_gradient(request, result, parted, text, at, ["data"])
-    result.subject = SimpleNamespace(
-        data=plain_value(at["data"]), indices=plain_value(at["partitions"]), result=parts, gradient=gradient
-    )
+    result.subject = SimpleNamespace(indices=plain_value(at["partitions"]), result=parts, gradient=gradient)
     return result
 
 
@@ -78,20 +70,9 @@ def add_gradient(request: Request, result: Result, outcome: Any, text: str, at: 
 
 
 def draw(drawing: Any, result: Result) -> None:
-    """The elements with the part each goes to, then the parts."""
+    """The parts, with the elements that went there."""
     parted = result.subject
     to = [(path, part) for path, part, _ in entries(parted.indices)]
-    if len(to) <= MOST_ELEMENTS:
-        arrow = drawing.marks.arrow
-
-        def elements(width: int) -> Any:
-            values = drawing.column((reduce(getitem, path, parted.data) for path, _ in to), width)
-            return [
-                ("data" + bracketed(path), value, f"{arrow} part {part}")
-                for (path, part), value in zip(to, values, strict=True)
-            ]
-
-        drawing.canvas.table(("element", "value", "goes to"), elements)
     sources: list[list[str]] = [[] for _ in parted.result]
     for path, part in to:
         sources[part].append(bracketed(path) or "data")

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...engine.api import Program
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
@@ -28,8 +26,9 @@ LONGEST = 60  # characters of a title
 NOWHERE = "'adiff value' at a point of it says where the first nan or infinity arises"
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The picture, in a terminal or a file; or the numbers that it is drawn from, in the other formats."""
+    style = output.style
     from ... import program
     from ..formats import PICTURES
     from ..tables.run import axes
@@ -41,7 +40,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         raise errors.usage("plot needs one or two ranges", "for example: --over x=-3:3, or also --over y=-2:2")
     sizes = (POINTS,) if len(texts) == 1 else (SIDE, SIDE) if as_file or not as_text else (COLUMNS, LINES)
     request.options["over"] = [spread(text, size) for text, size in zip(texts, sizes)]
-    text, name = program_text(request, environment)
+    text, name = program_text(request, output.environment)
     parsed = program(text, name)
     ranges = {name: points[:] for name, points in axes(request, parsed).items()}
     if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
@@ -73,8 +72,8 @@ def curves(
     parsed: Program, ranges: dict[str, Any], at: dict[str, Any], order: int, given: dict[str, Any], title: str
 ) -> tuple[Result, Any]:
     """Value and derivatives along one input. Raises the error of the first point where there is a value at none."""
+    from ...engine.singular import marks
     from ..formats.pictures import Curves
-    from ..singular import marks
 
     ((name, values),) = ranges.items()
     told: list[float] = []
@@ -120,8 +119,8 @@ def field(
     """Value and gradient over two inputs, with the marks along each line of the grid."""
     import numpy as np
 
+    from ...engine.singular import marks
     from ..formats.pictures import Field
-    from ..singular import marks
 
     names = list(ranges)
     xs, ys = (np.asarray(x, "float64") for x in ranges.values())

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...engine.program.session import Session
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
 
 EVALUATING = ("grad", "hessian", "jacobian", "laplacian", "derivative", "tape", "check")
@@ -43,13 +41,13 @@ class Leave(Exception):
 class Prompt:
     """What the lines of a prompt have left, and how each is answered."""
 
-    def __init__(self, request: Request, environment: Environment, output: Output, style: Style) -> None:
+    def __init__(self, request: Request, output: Output) -> None:
         from ...engine.program.session import Session
 
         self.request = request
-        self.environment = environment
+        self.environment = output.environment
         self.output = output
-        self.style = style
+        self.style = output.style
         self.options = options(request)
         self.session: Session = Session()
         self.last: tuple[str, Session] | None = None  # the text of the last line with a value, and what it read
@@ -150,7 +148,7 @@ class Prompt:
         from ..evaluate import answer
 
         request = Request(name, arguments, given)
-        self.show(request, answer(request, self.environment, self.output, self.style))
+        self.show(request, answer(request, self.output))
 
     def show(self, request: Request, result: Result, format: str = "", valued: bool = True) -> None:
         from ..formats import Style, pieces
@@ -175,10 +173,10 @@ def holds_function(node: Any) -> bool:
     return node.__class__ is c.Assign and node.value.__class__ is c.MakeFunction
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """Answer lines until there are no more."""
-    prompt = Prompt(request, environment, output, style)
-    typed = is_terminal(environment.stdin)
+    prompt = Prompt(request, output)
+    typed = is_terminal(output.environment.stdin)
     if typed:
         from signal import SIGINT, default_int_handler, set_wakeup_fd, signal
 
@@ -186,7 +184,7 @@ def answer(request: Request, environment: Environment, output: Output, style: St
         signal(SIGINT, default_int_handler)
         output.write("adiff: :help says what there is, Ctrl-D leaves\n")
     try:
-        for text in from_terminal(reader(prompt.words, environment)) if typed else from_pipe(environment):
+        for text in from_terminal(reader(prompt.words, output.environment)) if typed else from_pipe(output.environment):
             try:
                 prompt.answer(text)
             except KeyboardInterrupt:

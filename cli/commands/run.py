@@ -12,8 +12,6 @@ from ..text import program_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
@@ -51,15 +49,16 @@ class Printer:
             self.output.write(text + "\n")
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """Run the program; its result says nothing more where the last statement gives None."""
-    text, name = program_text(request, environment)
+    style = output.style
+    text, name = program_text(request, output.environment)
     from ... import program
 
     parsed = program(text, name)
     at = inputs(request, parsed)
     printer = Printer(output, style.format)
-    progress = Progress(environment, True, "")
+    progress = Progress(output.environment, True, "")
     as_tape = request.flag("tape") or request.flag("graph")
     try:
         outcome = parsed.evaluate(

@@ -9,19 +9,19 @@ from .. import errors
 from ..bindings import plain_value, value_of
 from ..formats.numbers import entries, is_array
 from ..result import Result
-from .partition import GRAD, MOST_ELEMENTS, add_gradient, bracketed, evaluate
+from .partition import GRAD, add_gradient, bracketed, evaluate
+
+MOST_ROWS = 24  # that are listed one by one
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
 
 
-def answer(request: Request, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, output: Output) -> Result:
     """The whole, and with --grad the gradient of the sum of the squares of its entries."""
     indices, data = listed(request, "indices"), listed(request, "data")
     if len(indices) != len(data):
@@ -59,7 +59,7 @@ def draw(drawing: Any, result: Result) -> None:
             writers.setdefault(int(row), []).append((part, path))
     length = drawing.shape(parted.result)[0] if drawing.shape(parted.result) else 0
     header = ["row", "value", "from", "overwrites"]
-    shown = range(min(length, MOST_ELEMENTS))
+    shown = range(min(length, MOST_ROWS))
     names = {row: [f"data[{part}]{bracketed(path)}" for part, path in writers.get(row, [])] for row in shown}
     columns = 4 if any(len(found) > 1 for found in names.values()) else 3
 
@@ -69,8 +69,8 @@ def draw(drawing: Any, result: Result) -> None:
         return [(f"[{row}]", values[row], *origins[row])[:columns] for row in shown]
 
     drawing.canvas.table(header[:columns], rows)
-    if length > MOST_ELEMENTS:
-        drawing.value(f"{drawing.marks.ellipsis} {length - MOST_ELEMENTS} more rows")
+    if length > MOST_ROWS:
+        drawing.value(f"{drawing.marks.ellipsis} {length - MOST_ROWS} more rows")
     if parted.gradient is not None:
         drawing.heading("gradient of the sum of squares")
         parts = [f"data[{k}]" for k in range(len(parted.gradient))]

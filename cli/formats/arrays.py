@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from ..output import Output
     from ..request import Request
     from ..result import Result
-    from . import Style
 
 
-def write(request: Request, result: Result, output: Output, style: Style) -> None:
+def write(request: Request, result: Result, output: Output) -> None:
     """Write the file. Raises AdiffError E0713 where it cannot hold the result."""
-    if style.format in ("npy", "npz"):
-        output.write_bytes(content(result, request.text("output"), style.format))
+    if output.style.format in ("npy", "npz"):
+        output.write_bytes(content(result, request.text("output"), output.style.format))
         return
     from ..tables.write import Arrow
 
@@ -30,7 +29,7 @@ def write(request: Request, result: Result, output: Output, style: Style) -> Non
         pairs = ((head, x) for name, value in result.columns for head, x in zip(names(name, value), entries(value)))
         found = [(head, (scalar,)) for head, (_, scalar, _) in pairs]
     kept = [[x if x is None or isinstance(x, str | int | float) else field(x) for x in column] for _, column in found]
-    table = Arrow(output, style, request.command, style.format)
+    table = Arrow(output, output.style, request.command, output.style.format)
     table.write([name for name, _ in found], kept, [None] * len(found))
     table.finish()
 

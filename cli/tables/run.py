@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...engine.api import Program
-    from ..environment import Environment
-    from ..formats import Style
     from ..output import Output
     from ..request import Request
     from .write import Writer
@@ -38,8 +36,9 @@ MOST_POINTS, MOST_ALONG = 10**9, 10**7  # of a grid, and along one axis
 USAGE = frozenset(("usage", "syntax", "name"))
 
 
-def answer(request: Request, program: Program, environment: Environment, output: Output, style: Style) -> Result:
+def answer(request: Request, program: Program, output: Output) -> Result:
     """Evaluate the rows, and write them as they come."""
+    style = output.style
     if "rows" in request.options and "over" in request.options:
         raise errors.usage("--rows and --over are two tables at once", "leave one of them out")
     table = Table(request, program)
@@ -48,13 +47,13 @@ def answer(request: Request, program: Program, environment: Environment, output:
         found = grid(axes(request, program))
     else:
         header = not request.flag("no_header")
-        found = chunks(request.text("rows"), request.text("rows_format"), header, environment)
+        found = chunks(request.text("rows"), request.text("rows_format"), header, output.environment)
     given = request.text("format")
     if not given:
         style.format = "table" if over and style.format == "table" else "csv"
     out = writer(output, style, request.command, given)
     # Rows and a bar on one terminal would write over one another.
-    progress = Progress(environment, output.path is not None or not is_terminal(environment.stdout), "")
+    progress = Progress(output.environment, output.path is not None or not is_terminal(output.environment.stdout), "")
     start = perf_counter()
     if "scheduler" in request.options:
         from ..cluster import Cluster
@@ -75,7 +74,7 @@ def answer(request: Request, program: Program, environment: Environment, output:
     out.finish(result.notices)
     if table.failed and not request.flag("quiet"):
         noun = "row" if table.count == 1 else "rows"
-        environment.write_error(f"{table.failed} of {table.count} {noun} failed; the first: {table.first}\n")
+        output.environment.write_error(f"{table.failed} of {table.count} {noun} failed; the first: {table.first}\n")
     return result
 
 

@@ -97,13 +97,6 @@ def test_tape(terminal: Terminal) -> None:
 
 
 PARTITION = """\
-  element   value   goes to
- ────────────────────────────
-  data[0]   10      → part 0
-  data[1]   20      → part 1
-  data[2]   30      → part 0
-
-
   part     elements   values
  ──────────────────────────────
   part 0   [0] [2]    [10, 30]
