@@ -119,7 +119,7 @@ def answered(batch: Request, style: Any, lines: list[tuple[int, bytes]]) -> list
 
     environment = Environment(None, None, None, {})
     output = Output(environment, None, style=style)
-    answering = Answering(batch, output, writer(output, style, True))
+    answering = Answering(batch, output, writer(output, True))
     return [answering.reply(number, raw) for number, raw in lines]
 
 

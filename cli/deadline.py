@@ -10,10 +10,10 @@ from __future__ import annotations
 import os
 from _thread import allocate_lock, start_new_thread
 
-from .interrupts import ABANDON
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from ..engine.core.watchdog import Watchdog
 
 GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be heard, with the place in the program
@@ -45,13 +45,15 @@ class Writing:
 
 
 class Deadline:
-    """A context that ends the process with status OUT_OF_TIME, and `message` on standard error, `GRACE` after `seconds`."""
+    """A context that ends the process with status OUT_OF_TIME, and `message` on standard error, `GRACE` after `seconds`;
+    `abandon` are done before."""
 
-    __slots__ = ("message", "seconds", "under_way")
+    __slots__ = ("abandon", "message", "seconds", "under_way")
 
-    def __init__(self, seconds: float, message: str = "") -> None:
+    def __init__(self, seconds: float, message: str = "", abandon: Iterable[Callable[[], None]] = ()) -> None:
         self.seconds = seconds
         self.message = message
+        self.abandon = abandon
         self.under_way = allocate_lock()
 
     def __enter__(self) -> None:
@@ -61,7 +63,7 @@ class Deadline:
     def wait(self) -> None:
         """The thread, whose work is done when the context ends in time."""
         if not self.under_way.acquire(timeout=self.seconds + GRACE):
-            for abandon in ABANDON:
+            for abandon in self.abandon:
                 abandon()
             os.write(2, self.message.encode(errors="replace"))
             os._exit(OUT_OF_TIME)

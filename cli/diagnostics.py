@@ -63,7 +63,7 @@ def report_engine(result: Result, request: Request, environment: Environment, li
     if result.reason_span is not None:
         tell("reason", result.reason or "", result.reason_span, request, environment)
     if result.engine == "kernel" and not line:
-        environment.write_error("kernel: 'adiff tape --emit' shows its source, 'adiff cache' what is kept\n")
+        environment.write_error("kernel: 'adiff tape --emit' shows its source\n")
     if result.mode is not None:
         environment.write_error(f"{line}mode: {result.mode}\n")
     if result.timings:

@@ -163,7 +163,7 @@ def deadline(seconds: float, request: Request, output: Output) -> AbstractContex
     message = error_text(
         out_of_time(seconds), output.environment, as_json, request.text("color", "auto"), request.command
     )
-    return Deadline(seconds, message)
+    return Deadline(seconds, message, ABANDON)
 
 
 def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:

@@ -11,6 +11,8 @@ from .line import LONGEST_LINE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..environment import Environment
 
 PIECE = 2**16  # bytes read at a time, which bound how many lines wait here
@@ -32,6 +34,15 @@ class Incoming:
         self.number = 0
         self.parts: list[bytes] = []
         self.size = 0
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """The lines, as they come."""
+        while self.ready or not self.ended:
+            while self.ready:
+                yield self.ready.popleft()
+            if not self.ended:
+                self.read()
+        self.close()
 
     def read(self) -> None:
         """Take what has come, or wait for it."""

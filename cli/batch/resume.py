@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from .. import errors
-from ..commands.batch import lines
 from ..files import open_file
 from ..formats.json import SCHEMA, dumps
+from .incoming import Incoming
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
     if path is None or not os.path.isfile(path):
         return 0, 0, 0
     open_file(batch).close()  # a pipe is refused, which cannot be read again
-    asking = lines(batch, answering.environment)
+    asking = iter(Incoming(batch, answering.environment))
     answered = failed = line = size = 0
     for number, found, end in whole_records(path):
         line = found["line"]

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import gc
 import os
-from contextlib import nullcontext
 
 from ...engine import command as of
 from ...engine.command import Argument, Command, Option
 from .. import errors
-from ..batch.line import LONGEST_LINE, Answering
+from ..batch.incoming import Incoming
+from ..batch.line import Answering
 from ..diagnostics import report_cache
 from ..environment import is_terminal
-from ..files import open_file
 from ..formats.records import writer
 from ..progress import Progress
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     from ..batch.line import Reply
-    from ..environment import Environment
     from ..formats import Style
     from ..output import Output
     from ..request import Request
@@ -31,12 +29,12 @@ COLLECT_AFTER = 20_000  # objects; a line leaves few behind, and looking for the
 
 def run(request: Request, output: Output) -> bool:
     """Answer every line; whether none failed."""
-    environment, style = output.environment, output.style
+    environment = output.environment
     gc.freeze()
     gc.set_threshold(COLLECT_AFTER)
     gc.enable()
     path = request.arguments["file"]
-    records = writer(output, style, whole=path != "-")
+    records = writer(output, whole=path != "-")
     answering = Answering(request, output, records)
     progress = Progress(environment, shown=not is_terminal(environment.stdout) or request.flag("output"))
     answered = failed = after = 0
@@ -45,7 +43,7 @@ def run(request: Request, output: Output) -> bool:
 
         answered, failed, after = resume(path, answering)
     if output.path is not None and not request.flag("quiet"):
-        output.advice = advice(path, output.path, style)
+        output.advice = advice(path, output.path, output.style)
     answers = replies(path, request.number("jobs") or 1, answering, after)
     try:
         for reply in answers:
@@ -84,38 +82,22 @@ def advice(path: str, output: str, style: Style) -> str:
 def replies(path: str, jobs: int, answering: Answering, after: int) -> Generator[Reply]:
     """What the lines `after` one of a file or of standard input come to, in order, answered here or by so many processes: by one where
     all have a limit of time, which a line that hears no alarm is held to by the end of its process."""
+    incoming = Incoming(path, answering.environment, after)
     if answering.batch.flag("scheduler"):
         from ..cluster import Cluster
 
-        left = ((number, raw) for number, raw in lines(path, answering.environment) if number > after)
-        yield from Cluster(answering.batch.text("scheduler")).replies(answering, left)
+        yield from Cluster(answering.batch.text("scheduler")).replies(answering, iter(incoming))
         return
     forks = hasattr(os, "fork")  # not on Windows
     if jobs > 1 and not forks:
         raise errors.usage("--jobs needs a system whose processes fork, and this one's do not")
     if jobs == 1 and not (forks and answering.batch.flag("timeout")):
-        for number, raw in lines(path, answering.environment):
-            reply = answering.reply(number, raw) if number > after else None
-            if reply is not None:
-                yield reply
+        yield from (reply for line in incoming if (reply := answering.reply(*line)) is not None)
         return
-    from ..batch.incoming import Incoming
     from ..batch.jobs import Jobs
 
-    with Jobs(jobs, answering, Incoming(path, answering.environment, after)) as processes:
+    with Jobs(jobs, answering, incoming) as processes:
         yield from processes.replies()
-
-
-def lines(path: str, environment: Environment) -> Iterator[tuple[int, bytes]]:
-    """The numbered lines of a file or of standard input, up to one that is too long."""
-    with nullcontext(environment.input()) if path == "-" else open_file(path, regular=False) as file:
-        try:
-            for number, raw in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
-                yield number, raw
-                if len(raw) >= LONGEST_LINE:
-                    return
-        except OSError as error:
-            raise errors.unreadable(path, errors.reason(error)) from None
 
 
 COMMAND = Command(

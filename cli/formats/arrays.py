@@ -29,7 +29,7 @@ def write(request: Request, result: Result, output: Output) -> None:
         pairs = ((head, x) for name, value in result.columns for head, x in zip(names(name, value), entries(value)))
         found = [(head, (scalar,)) for head, (_, scalar, _) in pairs]
     kept = [[x if x is None or isinstance(x, str | int | float) else field(x) for x in column] for _, column in found]
-    table = Arrow(output, output.style, request.command, output.style.format)
+    table = Arrow(output, request.command, output.style.format)
     table.write([name for name, _ in found], kept, [None] * len(found))
     table.finish()
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ...parser.errors import AdiffError
     from ..output import Output
     from ..result import Result
-    from . import Style
 
 
 SPOOLED = 2**20  # characters of records that wait in memory; more are in a temporary file
@@ -84,9 +83,9 @@ class Writer:
 
     __slots__ = ("begun", "output", "style")
 
-    def __init__(self, output: Output, style: Style) -> None:
+    def __init__(self, output: Output) -> None:
         self.output = output
-        self.style = style
+        self.style = output.style
         self.begun = False
 
     def head(self) -> str:
@@ -115,8 +114,8 @@ class DocumentWriter(Writer):
 
     __slots__ = ("texts",)
 
-    def __init__(self, output: Output, style: Style) -> None:
-        super().__init__(output, style)
+    def __init__(self, output: Output) -> None:
+        super().__init__(output)
         self.texts: list[str] = []
 
     def head(self) -> str:
@@ -195,9 +194,9 @@ class DelimitedWriter(Writer):
 
     __slots__ = ("delimiter", "shapes", "spool")
 
-    def __init__(self, output: Output, style: Style, whole: bool) -> None:
-        super().__init__(output, style)
-        self.delimiter = "," if style.format == "csv" else "\t"
+    def __init__(self, output: Output, whole: bool) -> None:
+        super().__init__(output)
+        self.delimiter = "," if self.style.format == "csv" else "\t"
         self.spool: IO[str] | None = None
         self.shapes: list[Any] = []  # the first two there are
         if whole:
@@ -263,9 +262,9 @@ def loads(text: str) -> Any:
     return json.loads(text)
 
 
-def writer(output: Output, style: Style, whole: bool) -> Writer:
-    """The writer of the style's format; `whole`: of records that nobody waits for one by one."""
-    if style.format in ("csv", "tsv"):
-        return DelimitedWriter(output, style, whole)
+def writer(output: Output, whole: bool) -> Writer:
+    """The writer of the output's format; `whole`: of records that nobody waits for one by one."""
+    if output.style.format in ("csv", "tsv"):
+        return DelimitedWriter(output, whole)
     kinds = {"ndjson": Writer, "json": DocumentWriter, "plain": PlainWriter, "table": TableWriter}
-    return kinds[style.format](output, style)
+    return kinds[output.style.format](output)

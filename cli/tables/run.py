@@ -51,7 +51,7 @@ def answer(request: Request, program: Program, output: Output) -> Result:
     given = request.text("format")
     if not given:
         style.format = "table" if over and style.format == "table" else "csv"
-    out = writer(output, style, request.command, given)
+    out = writer(output, request.command, given)
     # Rows and a bar on one terminal would write over one another.
     progress = Progress(output.environment, output.path is not None or not is_terminal(output.environment.stdout), "")
     start = perf_counter()

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ..formats import Style
     from ..output import Output
 
 OUTPUTS = {**FORMS, ".json": "json"}
@@ -28,9 +27,9 @@ class Writer:
 
     typed = False  # whether numbers of a text are written as numbers
 
-    def __init__(self, output: Output, style: Style, command: str, compression: str = "") -> None:
+    def __init__(self, output: Output, command: str, compression: str = "") -> None:
         self.output = output
-        self.style = style
+        self.style = output.style
         self.command = command
         self.sink: Any = Sink(output)
         if compression == "gzip":
@@ -124,8 +123,8 @@ def json_texts(column: Any, valid: Any, ascii: bool) -> list[str]:
 class Drawn(Writer):
     """A table for a person: the first rows, drawn at the end."""
 
-    def __init__(self, output: Output, style: Style, command: str, compression: str = "") -> None:
-        super().__init__(output, style, command)
+    def __init__(self, output: Output, command: str, compression: str = "") -> None:
+        super().__init__(output, command)
         self.names: list[str] = []
         self.rows: list[list[Any]] = []
         self.count = 0
@@ -161,8 +160,8 @@ class Arrow(Writer):
 
     typed = True
 
-    def __init__(self, output: Output, style: Style, command: str, form: str) -> None:
-        super().__init__(output, style, command)
+    def __init__(self, output: Output, command: str, form: str) -> None:
+        super().__init__(output, command)
         self.pa = needed_arrow("Parquet" if form == "parquet" else "Arrow")
         self.form = form
         self.file: Any = None
@@ -226,8 +225,8 @@ class Arrays(Writer):
 
     typed = True
 
-    def __init__(self, output: Output, style: Style, command: str, form: str) -> None:
-        super().__init__(output, style, command)
+    def __init__(self, output: Output, command: str, form: str) -> None:
+        super().__init__(output, command)
         self.form = form
         self.parts: dict[str, list[Any]] = {}
 
@@ -255,8 +254,8 @@ class Arrays(Writer):
         self.sink.write(content.getvalue())
 
 
-def writer(output: Output, style: Style, command: str, format: str) -> Writer:
-    """The writer of the `format` that was asked for, or else of the output's name; `style` has what holds for text."""
+def writer(output: Output, command: str, format: str) -> Writer:
+    """The writer of the `format` that was asked for, or else of the output's name or style."""
     path = output.path or ""
     form, compression = form_of(path, format, OUTPUTS) if path else ("", "")
     if format or not path:
@@ -264,10 +263,10 @@ def writer(output: Output, style: Style, command: str, format: str) -> Writer:
     elif not form:
         raise errors.unwritable(path, f"its name does not end in {', '.join(OUTPUTS)}: --format says what it is")
     if form in ("parquet", "arrow"):
-        return Arrow(output, style, command, form)
+        return Arrow(output, command, form)
     if form in ("npy", "npz"):
-        return Arrays(output, style, command, form)
+        return Arrays(output, command, form)
     if form:
-        style.format = form
+        output.style.format = form
     kinds: dict[str, type[Writer]] = {"json": Objects, "ndjson": Objects, "table": Drawn}
-    return kinds.get(style.format, Delimited)(output, style, command, compression)
+    return kinds.get(output.style.format, Delimited)(output, command, compression)

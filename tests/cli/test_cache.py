@@ -1,4 +1,4 @@
-"""`adiff cache` shows, sizes and clears what is kept, and `adiff tape --emit` shows what is compiled."""
+"""Where kernels and the table of the grammar are kept, and `adiff tape --emit`, which shows what is compiled."""
 
 import json
 import os
@@ -12,39 +12,16 @@ from .conftest import Completed
 Answer = Callable[..., str]
 
 
-# Of others, one of which is called after a kernel.
-OTHERS = ["grammar-school.txt", "kernel-5.15.tar", f"kernel-{'0a' * 16}.txt", "kernel-panic", "letters.txt"]
-
-
-@pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """A folder with files of ours, one of which somebody left half written, and of others."""
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    kernel, grammar = f"kernel-{'0a' * 16}", "grammar-1-cpython-312-30c07f0-6abf753234bde147bae1064e250d806"
-    for name, size in ((kernel, 100), (f"{kernel}.17.0123cdef", 50), (grammar, 3000), *((name, 7) for name in OTHERS)):
-        (folder / name).write_bytes(bytes(size))
-    return folder
-
-
-def test_shows_and_sizes(answer: Answer, kept: Path) -> None:
-    shown = answer("cache", ADIFF_CACHE_DIR=str(kept))
-    assert shown.splitlines() == [f"folder\t{kept}", "kernels\t2 files, 150 B", "grammar\t1 file, 2.93 KiB"]
-    found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(kept)))
-    assert found["folder"] == str(kept)
-    assert found["kept"] == {"kernels": {"files": 2, "bytes": 150}, "grammar": {"files": 1, "bytes": 3000}}
-    assert len(list(kept.iterdir())) == 3 + len(OTHERS)
-
-
-def test_clears_what_is_ours_and_nothing_else(answer: Answer, kept: Path) -> None:
-    shown = answer("cache", "--clear", ADIFF_CACHE_DIR=str(kept))
-    assert shown.splitlines()[1:] == ["kernels\t2 files, 150 B, removed", "grammar\t1 file, 2.93 KiB, removed"]
-    assert sorted(path.name for path in kept.iterdir()) == sorted(OTHERS)
-    assert "kernels\t0 files, 0 B" in answer("cache", ADIFF_CACHE_DIR=str(kept))
+def problem(adiff: Callable[..., Completed], folder: Path) -> str:
+    """What `-v` says of a folder in which nothing is kept."""
+    said = adiff("value", "1", "-v", ADIFF_CACHE_DIR=str(folder)).stderr
+    return said.partition(f"cache: nothing is kept in {folder}: ")[2].strip()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
-def test_a_folder_that_anybody_may_write_to_is_not_used(answer: Answer, tmp_path: Path) -> None:
+def test_a_folder_that_anybody_may_write_to_is_not_used(
+    answer: Answer, adiff: Callable[..., Completed], tmp_path: Path
+) -> None:
     folder = tmp_path / "shared"
     folder.mkdir()
     program = "y = x\nfor i in range(n):\n    y = y * 0.5 + a\ny"
@@ -52,28 +29,25 @@ def test_a_folder_that_anybody_may_write_to_is_not_used(answer: Answer, tmp_path
     folder.chmod(0o777)
     shown = answer(*run, ADIFF_CACHE_DIR=str(folder))
     assert list(folder.iterdir()) == []
-    told = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(folder)))
-    assert told["problem"] == "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
-    assert f"problem\t{told['problem']}" in answer("cache", ADIFF_CACHE_DIR=str(folder))
+    told = "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
+    assert problem(adiff, folder) == told
     folder.chmod(0o700)
     assert answer(*run, ADIFF_CACHE_DIR=str(folder)) == shown
     names = {path.name.split("-")[0] for path in folder.iterdir()}
     assert names == {"kernel", "grammar"}
-    assert json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(folder)))["problem"] is None
+    assert problem(adiff, folder) == ""
 
 
-def test_a_folder_that_cannot_be_used_is_reported(answer: Answer, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_used_is_reported(adiff: Callable[..., Completed], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    for place, problem in (
+    for place, said in (
         ("file", "it is no folder"),
         ("file/below", "it cannot be made"),
         (os.devnull, "it is no folder"),
-        ("new", None),
-        ("new/er", None),
+        ("new", ""),
+        ("new/er", ""),
     ):
-        found = json.loads(answer("cache", "--json", ADIFF_CACHE_DIR=str(tmp_path / place)))
-        assert found["problem"] == problem, place
-    assert "problem\tit is no folder" in answer("cache", ADIFF_CACHE_DIR=str(tmp_path / "file"))
+        assert problem(adiff, tmp_path / place) == said, place
 
 
 def test_a_kernel_that_is_asked_for_and_cannot_be_is_said(adiff: Callable[..., Completed]) -> None:

@@ -47,14 +47,11 @@ def test_the_first_page_names_every_command(answer: Callable[..., str]) -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_every_example_runs(
-    started: Callable[..., Completed], adiff: Callable[..., Completed], example: str, tmp_path: Path
-) -> None:
+def test_every_example_runs(started: Callable[..., Completed], adiff: Callable[..., Completed], example: str) -> None:
     """The first of each command in a process of its own, with all that its start takes."""
     program, *arguments = shlex.split(example)
     assert program == "adiff"
-    kept = {"ADIFF_CACHE_DIR": str(tmp_path / "kept")} if arguments[0] == "cache" else {}  # not what the user keeps
-    done = (started if example == COMMANDS[arguments[0]].examples[0] else adiff)(*arguments, **kept)
+    done = (started if example == COMMANDS[arguments[0]].examples[0] else adiff)(*arguments)
     assert done.returncode == 0, done.stderr
     assert done.stdout or "--resume" in arguments or arguments == ["repl"]  # which is given no line
 
