@@ -12,6 +12,7 @@ from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
 from ..ops.random import drawn
+from ..ops.structure import as_dtype
 from ..program import core as c
 from ..program.loops import nodes
 from ..program.lower import library_core
@@ -329,6 +330,11 @@ def mask_of(x: Any) -> Any:
     return STATE.masks.get(id(x), (None, None))[1]
 
 
+def set_float(dtype: Any) -> None:
+    """Let what `tf.` makes of bare floats have this dtype until the program ends."""
+    STATE.tensorflow_float = as_dtype(dtype)
+
+
 def progress(message: str) -> None:
     """Show how far a long call is, where somebody watches."""
     if STATE.progress is not None:
@@ -366,7 +372,7 @@ FUNCTIONS: dict[str, Any] = {
     for function in (
         arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, ragged, leaves, distinct,
         parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
-        fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, progress, clock,
+        fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, set_float, progress, clock,
         perf_counter, date_text, drawn, takes_gradients,
     )
 }  # fmt: skip

@@ -357,7 +357,7 @@ def removal(compiler: Compiler, target: c.Target | c.Delete) -> Run:
             STATE.site = target.site
             delete = getattr(x, "delete_attribute", None)
             if delete is None:
-                raise failure("E0304", f"attributes of {describe(x)} cannot be deleted")
+                raise failure("E0414", f"attributes of {describe(x)} cannot be deleted")
             refuse_private(x, target.name)
             delete(target.name)
 

@@ -115,6 +115,8 @@ class Names:
             return self.input_load(name, node)
         if name in self.imported:
             return vocabulary.expression_of(self.imported[name])
+        if name == "__name__":
+            return c.Literal("__main__")
         if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
             raise self.forbidden(name, node)
         meaning = vocabulary.bare(name)
