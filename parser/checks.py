@@ -16,12 +16,8 @@ if TYPE_CHECKING:
 def whole(value: Expression) -> Expression:
     """A value that stands alone, where a starred one has nothing to be spread into."""
     if type(value) is Starred:
-        raise mistaken(
-            value,
-            "E0137",
-            "a starred expression has nothing to be spread into here",
-            "write [*x] for a list of the elements",
-        )
+        message = "a starred expression has nothing to be spread into here"
+        raise mistaken(value, "E0137", message, "write [*x] for a list of the elements")
     return value
 
 
@@ -46,12 +42,9 @@ def check_parameters(parameters: list[Parameter]) -> None:
         elif item.default is not None:
             defaults = True
         elif defaults and not starred:
-            raise mistaken(
-                item,
-                "E0134",
-                f"parameter '{item.name}' has no default, but one before it has",
-                f"move '{item.name}' before the parameters with defaults, or give it a default",
-            )
+            message = f"parameter '{item.name}' has no default, but one before it has"
+            hint = f"move '{item.name}' before the parameters with defaults, or give it a default"
+            raise mistaken(item, "E0134", message, hint)
 
 
 FUNCTIONS = (Name, Call, syntax.Attribute, syntax.Subscript, syntax.Lambda, syntax.IfExp)
@@ -63,13 +56,8 @@ def check_function(function: Expression, start: int, end: int) -> None:
     if type(function) in FUNCTIONS:
         return
     if type(function) in FACTORS:
-        raise Mistake(
-            "E0108",
-            "multiplication is not implied by writing factors together",
-            start,
-            end,
-            "write '*' between the two factors",
-        )
+        message = "multiplication is not implied by writing factors together"
+        raise Mistake("E0108", message, start, end, "write '*' between the two factors")
     raise Mistake("E0108", "this is not a function, so it cannot be called", start, end, "call a function by its name")
 
 
@@ -84,14 +72,9 @@ def separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
             names.add(item.name)
             keywords.append(item)
         elif keywords and type(item) is not Starred:
-            raise mistaken(
-                item,
-                "E0133",
-                "an argument without a name follows one with a name",
-                "move it before "
-                + (f"'{keywords[0].name}='" if keywords[0].name else "'**'")
-                + ", or give it its name",
-            )
+            first = f"'{keywords[0].name}='" if keywords[0].name else "'**'"
+            hint = f"move it before {first}, or give it its name"
+            raise mistaken(item, "E0133", "an argument without a name follows one with a name", hint)
         else:
             arguments.append(item)
     return arguments, keywords

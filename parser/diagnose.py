@@ -48,42 +48,28 @@ def empty(place: Place) -> Mistake | None:
     return None
 
 
+INDENTATION = {
+    BAD_TABS: (
+        "E0119", "the indentation of this line mixes tabs and spaces in another way than the line before",
+        "indent every line with spaces",
+    ),
+    BAD_DEPTH: ("E0139", "blocks are nested more than 100 levels deep", "move the inner ones into functions"),
+    BAD_DEDENT: ("E0118", "the indentation of this line matches no line before it", "indent it like the other lines of its block"),
+}  # fmt: skip
+
+
 def indentation(place: Place) -> Mistake | None:
     """Lines whose margin is wrong."""
-    if place.kind == BAD_TABS:
-        return place.mistake(
-            "E0119",
-            "the indentation of this line mixes tabs and spaces in another way than the line before",
-            "indent every line with spaces",
-        )
-    if place.kind == BAD_DEPTH:
-        return place.mistake(
-            "E0139", "blocks are nested more than 100 levels deep", "move the inner ones into functions"
-        )
-    if place.kind == BAD_DEDENT:
-        return place.mistake(
-            "E0118",
-            "the indentation of this line matches no line before it",
-            "indent it like the other lines of its block",
-        )
+    if place.kind in INDENTATION:
+        return place.mistake(*INDENTATION[place.kind])
     if place.accepts(INDENT):
         words = place.statement_before()
-        opener = words[0] if words and words[0] in COMPOUND else ""
-        return place.mistake(
-            "E0117",
-            f"an indented block is missing after '{opener}'" if opener else "an indented block is missing here",
-            "indent the lines that belong to it, or write pass",
-            *place.first_character(),
-        )
+        where = f"after '{words[0]}'" if words and words[0] in COMPOUND else "here"
+        message, hint = f"an indented block is missing {where}", "indent the lines that belong to it, or write pass"
+        return place.mistake("E0117", message, hint, *place.first_character())
     if place.kind == INDENT:
-        start = place.start
-        return place.mistake(
-            "E0118",
-            "this line is indented, but no block begins here",
-            "give it the indentation of the line before",
-            start,
-            start,
-        )
+        message, hint = "this line is indented, but no block begins here", "give it the indentation of the line before"
+        return place.mistake("E0118", message, hint, place.start, place.start)
     return None
 
 
@@ -100,16 +86,13 @@ def brackets(place: Place) -> Mistake | None:
     if opened:
         innermost = opened[-1]
         bracket, start = pieces[innermost], starts[innermost]
-        if place.kind in place.table.closing and place.piece != CLOSED_BY[bracket]:
-            return place.mistake(
-                "E0105",
-                f"'{place.piece}' cannot close the '{bracket}' before it",
-                f"write '{CLOSED_BY[bracket]}' here",
-            )
+        partner = CLOSED_BY[bracket]
+        if place.kind in place.table.closing and place.piece != partner:
+            message = f"'{place.piece}' cannot close the '{bracket}' before it"
+            return place.mistake("E0105", message, f"write '{partner}' here")
         if (place.kind in LAYOUT or place.new_line(start)) and not place.is_closed():
-            return place.mistake(
-                "E0103", f"this '{bracket}' is never closed", f"close it with '{CLOSED_BY[bracket]}'", start, start + 1
-            )
+            message = f"this '{bracket}' is never closed"
+            return place.mistake("E0103", message, f"close it with '{partner}'", start, start + 1)
     elif place.kind in place.table.closing:
         hint = "delete it, or open it before"
         if place.piece == "}" and place.begins_statement():
@@ -132,42 +115,36 @@ def other_operators(place: Place) -> Mistake | None:
     if place.previous in ("+", "-") and place.text_at(-2) == place.previous and place.end_at(-2) == place.start_at(-1):
         # `x++` is a sum without its last value, so the parser stops only after it.
         if place.ends_value(-3) and not place.begins_value():
-            message, hint = OPERATOR_PAIRS[place.previous * 2]
-            return place.mistake("E0112", message, hint, place.start_at(-2), place.end_at(-1))
+            first, second, start, end = place.previous, place.previous, place.start_at(-2), place.end_at(-1)
     if not second and place.at(1) not in LAYOUT and place.start_at(1) == place.end:
         second, end = place.following, place.end_at(1)
-    found = OPERATOR_PAIRS.get(first + second)
-    if found is not None:
-        message, hint = found
-        return place.mistake("E0112", message, hint, start, end)
-    if place.piece == "->":
-        return place.mistake("E0112", "'->' does not make a function", "write lambda x: ...")
-    if place.piece == "//" and place.begins_statement():
-        return place.mistake("E0112", "'//' does not begin a comment", "write # before a comment")
+    for operator, stop in ((first + second, end), (place.piece, place.end)):
+        if operator in OPERATORS and not (operator == "//" and not place.begins_statement()):
+            message = "has no meaning here" if operator in place.table.fixed else "is not part of the language"
+            return place.mistake("E0112", f"'{operator}' {message}", OPERATORS[operator], start, stop)
     return None
 
 
-OPERATOR_PAIRS = {
-    "&&": ("'&&' is not part of the language", "write 'and'"),
-    "||": ("'||' is not part of the language", "write 'or'"),
-    "++": ("'++' is not part of the language", "write x += 1"),
-    "--": ("'--' is not part of the language", "write x -= 1"),
-    "=>": ("'=>' is not part of the language", "write >= to compare, lambda x: ... for a function"),
-    "=<": ("'=<' is not part of the language", "write <="),
-    "<>": ("'<>' is not part of the language", "write !="),
-    "===": ("'===' is not part of the language", "write =="),
-    "!==": ("'!==' is not part of the language", "write !="),
-    ":=": ("':=' is not part of the language", "assign on a line of its own: name = value"),
-    "***": ("'***' is not part of the language", "write ** for the power"),
-    "/*": ("'/*' does not begin a comment", "write # before each line of a comment"),
-    ".*": (
-        "'.*' is not part of the language",
-        "write *; arrays are multiplied element by element, @ is the matrix product",
-    ),
-    "./": ("'./' is not part of the language", "write /; arrays are divided element by element"),
-    ".**": ("'.**' is not part of the language", "write **"),
-    "..": ("'..' is not part of the language", "write range(a, b) for numbers in a row, '...' for all axes"),
-    "::": ("'::' is not part of the language", "write '.' to reach a name inside another"),
+OPERATORS = {
+    "&&": "write 'and'",
+    "||": "write 'or'",
+    "++": "write x += 1",
+    "--": "write x -= 1",
+    "=>": "write >= to compare, lambda x: ... for a function",
+    "->": "write lambda x: ...",
+    "=<": "write <=",
+    "<>": "write !=",
+    "===": "write ==",
+    "!==": "write !=",
+    ":=": "assign on a line of its own: name = value",
+    "***": "write ** for the power",
+    "/*": "write # before each line of a comment",
+    "//": "write # before a comment",
+    ".*": "write *; arrays are multiplied element by element, @ is the matrix product",
+    "./": "write /; arrays are divided element by element",
+    ".**": "write **",
+    "..": "write range(a, b) for numbers in a row, '...' for all axes",
+    "::": "write '.' to reach a name inside another",
 }
 
 
@@ -197,20 +174,16 @@ def equals(place: Place) -> Mistake | None:
         if place.previous in CLOSED_BY or place.previous == ",":
             return place.mistake("E0111", "there is no name before '='", "write the name of the argument")
         if first == "def" and not place.open_brackets():
-            return place.mistake(
-                "E0115", "':' is missing before the body of this function", "write def f(x): return ..."
-            )
+            message = "':' is missing before the body of this function"
+            return place.mistake("E0115", message, "write def f(x): return ...")
         if first in COMPOUND or first in ("assert", "return"):
             return place.mistake("E0116", "'=' assigns; it does not compare", "write ==")
-        if place.open_brackets():
-            return place.mistake("E0116", "an assignment cannot stand inside brackets", "write == to compare")
-        return place.mistake("E0116", "an assignment cannot stand here", "write == to compare")
-    if place.previous in ASSIGNMENTS and (
-        place.kind in LAYOUT or place.kind in place.table.closing or place.piece == ","
-    ):
-        return place.mistake(
-            "E0111", f"there is no value after '{place.previous}'", "write one", place.start_at(-1), place.end_at(-1)
-        )
+        where = "inside brackets" if place.open_brackets() else "here"
+        return place.mistake("E0116", f"an assignment cannot stand {where}", "write == to compare")
+    ends = place.kind in LAYOUT or place.kind in place.table.closing or place.piece == ","
+    if place.previous in ASSIGNMENTS and ends:
+        message = f"there is no value after '{place.previous}'"
+        return place.mistake("E0111", message, "write one", place.start_at(-1), place.end_at(-1))
     return None
 
 
@@ -228,9 +201,8 @@ def colon(place: Place) -> Mistake | None:
     first = words[0] if words else ""
     if "lambda" in words and ":" not in words[len(words) - words[::-1].index("lambda") :]:
         if place.accepts(":") and (place.kind in LAYOUT or place.begins_value()):
-            return place.mistake(
-                "E0115", "':' is missing after the parameters of lambda", "write lambda x: ...", *_gap(place)
-            )
+            message = "':' is missing after the parameters of lambda"
+            return place.mistake("E0115", message, "write lambda x: ...", *_gap(place))
     if first not in COMPOUND:
         return None
     if place.previous in ("if", "elif", "while") and len(words) == 1 and (place.kind in LAYOUT or place.piece == ":"):
@@ -241,16 +213,11 @@ def colon(place: Place) -> Mistake | None:
     if first == "for" and place.accepts("in") and "in" not in words:
         return place.mistake("E0128", "'in' is missing in this for statement", "write for x in values:", *_gap(place))
     if first == "def" and place.accepts("(") and len(words) == 2:
-        return place.mistake(
-            "E0128",
-            "the brackets for the parameters are missing",
-            f"write def {words[1]}():",
-            *_gap(place),
-        )
+        message = "the brackets for the parameters are missing"
+        return place.mistake("E0128", message, f"write def {words[1]}():", *_gap(place))
     if first == "def" and len(words) == 1:
-        return place.mistake(
-            "E0128", "the name of the function is missing after 'def'", "write def f(x):", *_gap(place)
-        )
+        message = "the name of the function is missing after 'def'"
+        return place.mistake("E0128", message, "write def f(x):", *_gap(place))
     return None
 
 
@@ -269,22 +236,15 @@ def condition(place: Place) -> Mistake | None:
     """`a if b` without its `else`."""
     if place.accepts("else") and "if" in place.statement() and not place.operand_expected():
         if place.kind in LAYOUT or place.kind in place.table.closing or place.piece in (",", "=", ":"):
-            return place.mistake(
-                "E0128",
-                "'else' is missing: both values of a condition are needed",
-                "write a if condition else b",
-                *_gap(place),
-            )
+            message = "'else' is missing: both values of a condition are needed"
+            return place.mistake("E0128", message, "write a if condition else b", *_gap(place))
     return None
 
 
 def commas(place: Place) -> Mistake | None:
     if place.piece == ";" and place.open_brackets():
-        return place.mistake(
-            "E0125",
-            "';' cannot stand inside brackets",
-            "separate elements with ','; write a matrix as a list of rows: [[1, 2], [3, 4]]",
-        )
+        hint = "separate elements with ','; write a matrix as a list of rows: [[1, 2], [3, 4]]"
+        return place.mistake("E0125", "';' cannot stand inside brackets", hint)
     if place.piece != ",":
         return None
     if place.previous == ",":
@@ -308,12 +268,8 @@ def operands(place: Place) -> Mistake | None:
             percentage = f"write {place.text_at(-2)}/100 for a percentage"
             return place.mistake("E0111", "there is no value after '%'", percentage, *here)
         if piece in BINARY:
-            return place.mistake(
-                "E0111",
-                f"there is no value between '{previous}' and '{piece}'",
-                "write one, or delete one of the operators",
-                here[0],
-            )
+            message = f"there is no value between '{previous}' and '{piece}'"
+            return place.mistake("E0111", message, "write one, or delete one of the operators", here[0])
         hint = "write one" if previous.isalpha() else "write one, or delete the operator"
         return place.mistake("E0111", f"there is no value after '{previous}'", hint, *here)
     if piece in BINARY and piece not in ("in", "is"):
@@ -327,32 +283,20 @@ def member(place: Place) -> Mistake | None:
     """Nothing usable after a dot."""
     if place.previous != ".":
         return None
-    return place.mistake(
-        "E0128",
-        "a name is missing after '.'",
-        "write 0.5 for a half, x.T for an attribute" if place.kind == NUMBER else "write one, or delete the dot",
-        place.start_at(-1),
-        place.end_at(-1),
-    )
+    hint = "write 0.5 for a half, x.T for an attribute" if place.kind == NUMBER else "write one, or delete the dot"
+    return place.mistake("E0128", "a name is missing after '.'", hint, place.start_at(-1), place.end_at(-1))
 
 
 def relative_import(place: Place) -> Mistake | None:
     if place.piece in (".", "...") and place.previous == "from":
-        return place.mistake(
-            "E0128",
-            "there is no package here to import from",
-            "delete the line if it imports functions of adiff, which need no import",
-        )
+        hint = "delete the line if it imports functions of adiff, which need no import"
+        return place.mistake("E0128", "there is no package here to import from", hint)
     return None
 
 
 def unexpected(place: Place) -> Mistake:
     """The token itself, and what could stand there if that is a single thing."""
-    wanted = [
-        text
-        for text, kind in place.table.fixed.items()
-        if kind != UNKNOWN and (text in ":=)]}" or text in ("in", "import", "else")) and place.accepts(kind)
-    ]
+    wanted = [text for text in (":", "=", ")", "]", "}", "in", "import", "else") if place.accepts(text)]
     hint = None
     if place.accepts(NAME) and not place.accepts(NUMBER):
         hint = "a name is expected here"
@@ -360,9 +304,8 @@ def unexpected(place: Place) -> Mistake:
         hint = "a value is expected here"
     elif len(wanted) == 1:
         hint = f"'{wanted[0]}' is expected here"
-    if place.kind in LAYOUT:
-        return place.mistake("E0101", f"{place.described()} was not expected here", hint, *_gap(place))
-    return place.mistake("E0101", f"{place.described()} was not expected here", hint)
+    gap = _gap(place) if place.kind in LAYOUT else ()
+    return place.mistake("E0101", f"{place.described()} was not expected here", hint, *gap)
 
 
 RULES = (

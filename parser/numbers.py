@@ -28,19 +28,10 @@ def number(text: str, start: int, end: int) -> Number:
 def _refusal(text: str, start: int, end: int) -> Mistake:
     if text[0] == "0":
         plain = text.lstrip("0_")
-        return Mistake(
-            "E0123",
-            "a whole number cannot begin with 0",
-            start,
-            end,
-            f"write {plain}, or 0o{plain} for an octal number" if set(plain) <= set("01234567") else f"write {plain}",
-        )
+        hint = f"write {plain}, or 0o{plain} for an octal number" if set(plain) <= set("01234567") else f"write {plain}"
+        return Mistake("E0123", "a whole number cannot begin with 0", start, end, hint)
     # Python converts decimal text of any length only on request, because the time grows with its square.
     digits = len(text.replace("_", ""))
-    return Mistake(
-        "E0124",
-        f"this whole number has {digits} digits, which is more than can be converted",
-        start,
-        end,
-        "write it as a power or in hexadecimal, or as a float with an exponent",
-    )
+    message = f"this whole number has {digits} digits, which is more than can be converted"
+    hint = "write it as a power or in hexadecimal, or as a float with an exponent"
+    return Mistake("E0124", message, start, end, hint)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .mistake import Mistake
+from .mistake import Mistake, mistaken
 from .syntax import (
     Attribute,
     Binary,
@@ -35,22 +35,14 @@ def check_target(target: Expression, *, one_place: bool = False, verb: str = "as
     if isinstance(target, PLACES):
         return
     if one_place and isinstance(target, (Tuple, List)):
-        raise Mistake(
-            "E0132",
-            "this assignment takes a single name on its left",
-            target.start,
-            target.end,
-            "write one for each name",
-        )
+        raise mistaken(target, "E0132", "this assignment takes a single name on its left", "write one for each name")
     pending = [target]
     while pending:
         item = pending.pop()
         if isinstance(item, (Tuple, List)):
             stars = [element for element in item.elements if isinstance(element, Starred)]
             if len(stars) > 1:
-                raise Mistake(
-                    "E0132", "two starred names in one assignment", stars[1].start, stars[1].end, "star one of them"
-                )
+                raise mistaken(stars[1], "E0132", "two starred names in one assignment", "star one of them")
             pending.extend(reversed(item.elements))
         elif isinstance(item, Starred) and verb != "delete":
             pending.append(item.value)
@@ -82,4 +74,4 @@ def _refusal(item: Expression, verb: str) -> Mistake:
         hint = (
             "write the name on the left of '='; to compare write '=='" if assigning else "delete names and items only"
         )
-    return Mistake("E0132", f"cannot {verb} {what}", item.start, item.end, hint)
+    return mistaken(item, "E0132", f"cannot {verb} {what}", hint)

@@ -74,14 +74,8 @@ def reserved_word(place: Place) -> Mistake:
 
 
 def keyword_as_name(place: Place, offset: int) -> Mistake:
-    word = place.text_at(offset)
-    return place.mistake(
-        "E0121",
-        f"'{word}' is a keyword and cannot be a name",
-        f"write {word}_",
-        place.start_at(offset),
-        place.end_at(offset),
-    )
+    word, start, end = place.text_at(offset), place.start_at(offset), place.end_at(offset)
+    return place.mistake("E0121", f"'{word}' is a keyword and cannot be a name", f"write {word}_", start, end)
 
 
 def misused_keyword(place: Place) -> Mistake | None:
@@ -91,11 +85,8 @@ def misused_keyword(place: Place) -> Mistake | None:
             if place.piece == "lambda" and _used_as_name(place, 0):
                 return keyword_as_name(place, 0)
             if place.operand_expected():
-                return place.mistake(
-                    "E0111",
-                    f"'{place.piece}' binds less tightly than the operator before it",
-                    f"put it in brackets: ({place.piece} ...)",
-                )
+                message = f"'{place.piece}' binds less tightly than the operator before it"
+                return place.mistake("E0111", message, f"put it in brackets: ({place.piece} ...)")
         wanted = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal") or _used_as_name(
             place, 0
         )
@@ -141,53 +132,37 @@ def foreign_word(place: Place) -> Mistake | None:
     for offset, beside in ((0, place.value_before()), (-1, place.begins_value())):
         word = place.text_at(offset)
         if beside and place.at(offset) == NAME and word in FOREIGN:
-            return place.mistake(
-                "E0120",
+            message, start, end = (
                 f"'{word}' is not a word of the language",
-                FOREIGN[word],
                 place.start_at(offset),
                 place.end_at(offset),
             )
+            return place.mistake("E0120", message, FOREIGN[word], start, end)
     return None
+
+
+OPENED_BY = {"else": "if", "elif": "if", "except": "try", "finally": "try"}
 
 
 def orphan(place: Place) -> Mistake | None:
     """A statement that cannot begin where it stands."""
-    if place.piece in ("else", "elif") and place.begins_statement():
-        return place.mistake(
-            "E0130",
-            f"this '{place.piece}' has no 'if' before it",
-            "indent it like its if, with nothing but the if's block between them",
-        )
+    opener = OPENED_BY.get(place.piece)
     if place.accepts("except") and place.accepts("finally") and place.at(-1) in LAYOUT:
-        return place.mistake(
-            "E0130",
-            "the 'try' before this line has no 'except' and no 'finally'",
-            "write except ValueError: and a block after that of try",
-            *place.first_character(),
-        )
-    if place.piece in ("except", "finally") and place.begins_statement():
-        return place.mistake(
-            "E0130",
-            f"this '{place.piece}' has no 'try' before it",
-            "indent it like its try, with nothing but the try's block between them",
-        )
-    if place.piece in ("else", "elif") and place.accepts(NEWLINE):
-        return place.mistake(
-            "E0128", f"'{place.piece}' begins a line", "write it, and what follows, on a line of its own"
-        )
+        message = "the 'try' before this line has no 'except' and no 'finally'"
+        hint = "write except ValueError: and a block after that of try"
+        return place.mistake("E0130", message, hint, *place.first_character())
+    if opener and place.begins_statement():
+        hint = f"indent it like its {opener}, with nothing but the {opener}'s block between them"
+        return place.mistake("E0130", f"this '{place.piece}' has no '{opener}' before it", hint)
+    if opener == "if" and place.accepts(NEWLINE):
+        hint = "write it, and what follows, on a line of its own"
+        return place.mistake("E0128", f"'{place.piece}' begins a line", hint)
     if place.piece in COMPOUND and place.previous in (":", ";") and "lambda" not in place.statement():
-        return place.mistake(
-            "E0128",
-            f"'{place.piece}' cannot follow '{place.previous}' on the same line",
-            "write it on a line of its own" + (", indented" if place.previous == ":" else ""),
-        )
+        hint = "write it on a line of its own" + (", indented" if place.previous == ":" else "")
+        return place.mistake("E0128", f"'{place.piece}' cannot follow '{place.previous}' on the same line", hint)
     if place.at(-1) == NEWLINE and place.accepts("def") and not place.accepts(NAME):
-        return place.mistake(
-            "E0128",
-            "a decorator stands before a function or class",
-            "define a function on this line, or delete the '@' line",
-        )
+        hint = "define a function on this line, or delete the '@' line"
+        return place.mistake("E0128", "a decorator stands before a function or class", hint)
     return None
 
 
@@ -202,25 +177,17 @@ def side_by_side(place: Place) -> Mistake | None:
         if found is not None:
             return found
     if place.at(-1) == NAME and place.text_at(-2) == "/" and left.startswith("d") and place.text_at(-3).startswith("d"):
-        return place.mistake(
-            "E0129",
-            f"'{place.text_at(-3)}/{left}' does not mark a derivative here",
-            "write grad(f) for the derivative of a function f",
-            place.start_at(-3),
-            place.end_at(-1),
-        )
+        message = f"'{place.text_at(-3)}/{left}' does not mark a derivative here"
+        hint = "write grad(f) for the derivative of a function f"
+        return place.mistake("E0129", message, hint, place.start_at(-3), place.end_at(-1))
     if place.at(-1) == NAME and left in FAMILIAR:
         simple = place.at(0) in (NAME, NUMBER) and not place.rest_of_line()
         argument = right if simple else "..."
-        return place.mistake(
-            "E0109", f"the argument of '{left}' must stand in brackets", f"write {left}({argument})", start
-        )
+        message = f"the argument of '{left}' must stand in brackets"
+        return place.mistake("E0109", message, f"write {left}({argument})", start)
     if place.at(-1) in place.table.closing or place.kind in place.table.opening:
-        return place.mistake(
-            "E0110",
-            "an operator is missing between two values",
-            "write '*' between them to multiply, ',' to separate",
-        )
+        hint = "write '*' between them to multiply, ',' to separate"
+        return place.mistake("E0110", "an operator is missing between two values", hint)
     hint = "write an operator between them, or a comma"
     if right.startswith("."):
         hint = f"write {left}*0{right} to multiply"
@@ -248,26 +215,16 @@ def _after_number(place: Place, left: str, right: str, start: int) -> Mistake | 
         return place.mistake("E0123", "an underscore in a number must stand between two digits", hint, start)
     if touching and right in ("e", "E"):
         sign = place.following if place.following in ("+", "-") else ""
-        return place.mistake(
-            "E0123",
-            "the exponent of this number has no digits",
-            f"write {left}e{sign}1 for a power of ten, {left}*e to multiply",
-            start,
-        )
+        hint = f"write {left}e{sign}1 for a power of ten, {left}*e to multiply"
+        return place.mistake("E0123", "the exponent of this number has no digits", hint, start)
     if place.kind == NAME or place.kind in place.table.opening:
         factor = right.replace("π", "pi*", 1).rstrip("*") if right[0] == "π" else right
         call = place.following == "(" and place.kind == NAME
-        written = f"{left}*{factor}{'(...)' if call else ''}" if place.kind == NAME else f"{left}*(...)"
-        return place.mistake(
-            "E0108", "multiplication is not implied by writing factors together", f"write {written}", start
-        )
+        hint = f"write {left}*{factor}{'(...)' if call else ''}" if place.kind == NAME else f"write {left}*(...)"
+        return place.mistake("E0108", "multiplication is not implied by writing factors together", hint, start)
     if place.kind == NUMBER and not touching:
-        return place.mistake(
-            "E0110",
-            "two numbers stand side by side with nothing between them",
-            f"write {left}_{right} for one number, '{left}, {right}' for two"
-            if left.isdigit() and right.isdigit() and len(right) == 3
-            else f"write an operator or a comma between them: {left}, {right}",
-            start,
-        )
+        hint = f"write an operator or a comma between them: {left}, {right}"
+        if left.isdigit() and right.isdigit() and len(right) == 3:
+            hint = f"write {left}_{right} for one number, '{left}, {right}' for two"
+        return place.mistake("E0110", "two numbers stand side by side with nothing between them", hint, start)
     return None
