@@ -65,6 +65,9 @@ PRINTED = [
      "K.Model(x, K.layers.Add()([h, c])).summary(print_fn=lambda line: lines.append(line))\n[any(part in line for line in lines) "
      "for part in ('[(None, 3),', 'a[0][1], a[0][2]')]", [True, True]),
     ("[next(iter(D.counter(3))), int(next(iter(D.from_tensors(1).rejection_resample(lambda x: x, [0.0, 1.0], [0.5, 0.5])))[1])]", [3, 1]),
+    ("m = K.Sequential()\nm.add(K.layers.Dense(8, input_shape=(3,)))\nm.add(K.layers.Reshape((2, 4)))\nlist(m.output_shape[1:])", [2, 4]),
+    ("m = K.Sequential([K.layers.TextVectorization(vocabulary=['a', 'b']), K.layers.Embedding(5, 3, mask_zero=True), K.layers.LSTM(2)])\n"
+     "list(m.predict(np.array(['a b c', ''])).shape)", [2, 2]),
     ("K.metrics.R2Score()([[1.0], [4.0], [3.0]], [[2.0], [4.0], [4.0]])", 0.57142854),
     ("K.layers.Embedding(5000, 3, mask_zero=True)(tf.constant([[71, 6, 0]]))._keras_mask", [[True, True, False]]),
     ("list(D.range(1, 6).interleave(lambda x: D.from_tensors(x).repeat(6), cycle_length=2, block_length=4))",
