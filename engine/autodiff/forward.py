@@ -9,11 +9,10 @@ from __future__ import annotations
 from ..core.dispatch import EXACT
 from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import add_mark, follows
-from ..core.operands import plain
+from ..core.operands import plain, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Dual, Tensor, Token
 from .pushforward import pushforward
-from .tape import _as_tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,11 +100,11 @@ class Forward:
         if tangent is None:
             return out
         if out.__class__ is tuple:
-            out = tuple(_as_tensor(part) for part in out)
+            out = tuple(tensor(part) for part in out)
             for part, t in zip(out, tangent):
                 add_mark(part, Dual(self.token, t))
             return out
-        out = _as_tensor(out)
+        out = tensor(out)
         add_mark(out, Dual(self.token, tangent))
         return out
 

@@ -14,7 +14,7 @@ from ..core.dtypes import BOOL
 from ..core.errors import failure
 from ..core.operands import plain
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor, is_complex, shape_of
+from ..core.tensor import OPERATORS, Tensor, count, is_complex, shape_of
 from ..core.wording import singular
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
         mask = mask & (plain(p) != plain(choice))
         if not mask.any():
             return p
-    return OPERATORS.where(tensor_of_mask(mask), choice, p)
+    return OPERATORS.where(Tensor(mask, BOOL), choice, p)
 
 
 def holds(spot: Singular, values: list[Any]) -> Any:
@@ -118,12 +118,6 @@ def note_jumps(op: Operation, inputs: tuple[Any, ...], g: Any) -> None:
         return
     for spot in op.singular:
         singular_partial(op, spot, 0.0, inputs, g)
-
-
-def tensor_of_mask(mask: Any) -> Tensor:
-    from ..core.dtypes import BOOL
-
-    return Tensor(mask, BOOL)
 
 
 def partial(
@@ -186,23 +180,12 @@ def fit(c: Any, x: Any) -> Any:
     if shape_of(c) != shape:
         c = (
             OPERATORS.sum_to(c, shape=shape)
-            if len(shape_of(c)) >= len(shape) and (_size(c) >= _count(shape) or not _size(c))
+            if len(shape_of(c)) >= len(shape) and (count(shape_of(c)) >= count(shape) or not count(shape_of(c)))
             else (OPERATORS.broadcast_to(c, shape=shape))
         )
     if is_complex(c) is not is_complex(x):
         c = OPERATORS.real(c) if is_complex(c) else as_complex(c)
     return c
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    count = 1
-    for size in shape:
-        count *= size
-    return count
-
-
-def _size(x: Any) -> int:
-    return _count(shape_of(x))
 
 
 def given(c: Any) -> Any:

@@ -82,11 +82,11 @@ class Tape:
             self.broken(site, followed, describe_break(op, out))
             return out
         if out.__class__ is tuple:
-            out = tuple(_as_tensor(part) for part in out)
+            out = tuple(tensor(part) for part in out)
             for part in out:
                 add_mark(part, token)
         else:
-            out = _as_tensor(out)
+            out = tensor(out)
             add_mark(out, token)
         if attributes is None and op.direct and len(inputs) <= 2:
             self.log += (site, inputs[0], inputs[1] if len(inputs) == 2 else None, out)
@@ -112,14 +112,6 @@ def describe_break(op: Operation, out: Any) -> str:
     if op.derivative == "none" and op.reason and op.name not in ASIDE:
         return f"{op.name} ({op.reason})"
     return op.name
-
-
-def _as_tensor(x: Any) -> Tensor:
-    if x.__class__ is Tensor:
-        return x
-    from ..core.operands import tensor
-
-    return tensor(x)
 
 
 def sweep(
