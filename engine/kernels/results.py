@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...parser.fields import Record
 from ..core.dtypes import STRONG, WEAK, DType
 from ..core.state import Site
 from ..core.tensor import Tensor
@@ -34,12 +33,15 @@ def place(site: Any) -> tuple[int, int]:
     return (0, 0) if site is None else (site.start, site.end)
 
 
-class Found(Record):
+class Found:
     """The results of a call."""
 
-    compiled: Compiled
-    results: Sequence[Any]
-    flags: Sequence[int]
+    __slots__ = ("compiled", "flags", "results")
+
+    def __init__(self, compiled: Compiled, results: Sequence[Any], flags: Sequence[int]) -> None:
+        self.compiled = compiled
+        self.results = results
+        self.flags = flags
 
     @property
     def value(self) -> Any:

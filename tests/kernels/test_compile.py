@@ -170,3 +170,9 @@ def test_threads_run_one_kernel_at_once() -> None:
     for thread in threads:
         thread.join()
     assert found == wanted
+
+
+def test_a_power_may_have_an_integer_exponent() -> None:
+    text = "def kernel(run, x, r):\n    r[0] = math.sin(x / 2) ** 2 + x**-1\n    return 0\n"
+    (value,), _ = entry(text, [FLOAT], [FLOAT])(0.7)
+    assert value == pytest.approx(math.sin(0.35) ** 2 + 1 / 0.7, rel=1e-15)

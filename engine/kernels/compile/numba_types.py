@@ -178,8 +178,13 @@ def set_item(memory: Any, index: Any, value: Any) -> tuple[Any, Any]:
     return signature(types.none, memory, INT, memory.dtype), generate
 
 
+def power(x: Any, y: Any) -> Any:
+    """`x ** y` of floats. That of Numba with an integer on the right is a function that it compiles with all that it knows."""
+    return MATH.pow._numba_type_.define(FLOAT, FLOAT)
+
+
 # What takes the place of Numba's own operators.
-ITEMS: dict[Any, Any] = {operator.getitem: get_item, operator.setitem: set_item}
+ITEMS: dict[Any, Any] = {operator.getitem: get_item, operator.setitem: set_item, operator.pow: power}
 
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
