@@ -23,12 +23,10 @@ from .diagonals import diag_batch, tril, triu
 from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
 from .sorting import weak
-from .structure import index
 from .support import (
     adjoint,
     beside,
     conjugate,
-    floating,
     found_by_rule,
     is_complex,
     mask_tensor,
@@ -119,22 +117,6 @@ triangular_solve_row = rule(
 )  # fmt: skip
 
 
-def solve_triangular_with(a: Any, b: Any, lower: bool, adjoint: bool) -> Any:
-    b = floating(b)
-    vector = len(shape_of(b)) == 1
-    columns = OPERATORS.expand_dims(b, axis=-1) if vector else b
-    found = triangular_solve_row(floating(a), columns, lower=lower, adjoint=adjoint)
-    return index(found, index=(Ellipsis, 0)) if vector else found
-
-
-triangular_solve = composite(
-    "triangular_solve", "a, b | lower=True, adjoint=False",
-    lambda a, b, lower=True, adjoint=False: solve_triangular_with(a, b, bool(lower), bool(adjoint)),
-    doc="The solution x of a x = b where only the lower (or upper) triangle of a counts.",
-    example=("triangular_solve([[2.0, 0.0], [1.0, 1.0]], [2.0, 3.0])", [1.0, 2.0]),
-)  # fmt: skip
-
-
 # --- Cholesky -------------------------------------------------------------------------------------------------------
 
 
@@ -185,29 +167,6 @@ qr_complete = missing(
     array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x, mode="complete")), FIXED, LINEAR), dtype="float",
     internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
-)  # fmt: skip
-
-
-def _qr(x: Any, mode: Any = "reduced") -> Any:
-    x = floating(x)
-    rows, columns = matrix("qr", shape_of(x))
-    if mode not in ("reduced", "complete", "r"):
-        raise failure("E0305", f"qr: unknown mode {mode!r}", "the modes are reduced, complete and r")
-    if mode == "complete" and rows > columns:
-        return qr_complete(x)
-    if rows >= columns:
-        q, r = qr_row(x)
-    else:
-        # The first square block gives q and the left of r; the rest of r follows from q.
-        q, left = qr_row(index(x, index=(Ellipsis, slice(0, rows))))
-        right = matmul(adjoint(q), index(x, index=(Ellipsis, slice(rows, None))))
-        r = OPERATORS.concat([left, right], axis=-1)
-    return r if mode == "r" else (q, r)
-
-
-qr = composite(
-    "qr", "x | mode='reduced'", _qr, doc="x = q r with orthonormal columns in q and an upper triangular r.",
-    example=("qr([[2.0, 1.0], [0.0, 3.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0, 1.0], [0.0, 3.0]])),
 )  # fmt: skip
 
 
@@ -418,24 +377,7 @@ svd_complete = missing(
 )  # fmt: skip
 
 
-def _svd(x: Any, full_matrices: Any = True, compute_uv: Any = True) -> Any:
-    x = as_operand(x)
-    rows, columns = matrix("svd", shape_of(x))
-    u, s, vh = svd_row(x)
-    if not compute_uv:
-        return s
-    if full_matrices and rows != columns:
-        u, _, vh = svd_complete(x)
-    return u, s, vh
-
-
-svd = composite(
-    "svd", "x | full_matrices=True, compute_uv=True", _svd,
-    doc="x = u diag(s) vh: (u, s, vh) with the singular values s falling; derivatives of u and vh need "
-    "full_matrices=False unless x is square.",
-    example=("svd([[0.0, 2.0], [1.0, 0.0]], compute_uv=False)", [2.0, 1.0]),
-)  # fmt: skip
 svdvals = composite(
-    "svdvals", "x", lambda x: _svd(x, compute_uv=False), doc="The singular values, falling.",
+    "svdvals", "x", lambda x: svd_row(as_operand(x, svd_row))[1], doc="The singular values, falling.",
     example=("svdvals([[0.0, 2.0], [1.0, 0.0]])", [2.0, 1.0]),
 )  # fmt: skip

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 
-from ..core.dtypes import INT64
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import plain
 from ..core.operation import Operation, composite, rule
-from ..core.tensor import OPERATORS, Tensor
+from ..core.tensor import OPERATORS
 from . import sides
 from .creation import eye
-from .decompositions import matrix, square, svdvals
+from .decompositions import matrix, square
 from .diagonals import diagonal
 from .exponential import log
 from .matrix_scale import INVERSE, LINEAR, factored, scaled, shifted
@@ -27,7 +26,6 @@ from .support import (
     beside,
     conjugate,
     count,
-    floating,
     is_complex,
     is_symbol,
     leave_unless,
@@ -265,17 +263,12 @@ solve: Operation = rule(
     doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip
-tf_solve = composite(
-    "tf.linalg.solve", "a, b | adjoint=False",
-    lambda a, b, adjoint=False: solve(conjugate_transpose(as_operand(a)) if adjoint else a, b),
-    doc="solve, with the adjoint of a on request.", example=("tf.linalg.solve([[2.0]], [[4.0]])", [[2.0]]),
-)  # fmt: skip
 
 
 # --- least squares --------------------------------------------------------------------------------------------------
 
 
-def _least_squares(np: Any, a: Any, b: Any, full: Any = False) -> Any:
+def _least_squares(np: Any, a: Any, b: Any) -> Any:
     rows, columns = matrix("lstsq", a.shape)
     if b.shape[-2] != rows:
         raise failure(
@@ -290,18 +283,15 @@ def _least_squares(np: Any, a: Any, b: Any, full: Any = False) -> Any:
     return np.array(found).reshape(*batch, columns, b.shape[-1])
 
 
-def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any, full: Any = False) -> tuple[Any, Any]:
+def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
     """G. Golub and V. Pereyra (1973), for a rank that does not change: y = pinv(a) b."""
     import numpy as np
 
-    to_b = least_squares(adjoint(a), g, full=full)
+    to_b = least_squares(adjoint(a), g)
 
     def to_a() -> Any:
         rows, columns = shape_of(a)[-2:]
-        # A kernel is left where the rank is not full.
-        rank = (
-            min(rows, columns) if is_symbol(a) else np.min(np.linalg.matrix_rank(plain(a)), initial=min(rows, columns))
-        )
+        rank = np.min(np.linalg.matrix_rank(plain(a)), initial=min(rows, columns))
         total = -matmul(to_b, adjoint(y))
         if rank < rows:  # the residual
             total = total + matmul(b - matmul(a, y), adjoint(least_squares(a, to_b)))
@@ -314,39 +304,9 @@ def _least_squares_vjp(g: Any, y: Any, a: Any, b: Any, full: Any = False) -> tup
 
 
 least_squares: Operation = rule(
-    "least_squares", "a, b | full=False", _least_squares_vjp, array=_least_squares, dtype="float", internal=True,
-    depends="matrices",
-    doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of. Kernels with `full` "
-    "are left where the rank is not full.",
+    "least_squares", "a, b", _least_squares_vjp, array=_least_squares, dtype="float", internal=True, depends="matrices",
+    doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
-)  # fmt: skip
-
-
-def solution(a: Any, b: Any, full: bool = False) -> Any:
-    """The x of least norm that minimises |a x - b|, for a vector or a matrix b."""
-    a, b = floating(a), floating(b)
-    if len(shape_of(b)) == 1:
-        return index(least_squares(a, reshape(b, shape=(-1, 1)), full=full), index=(Ellipsis, 0))
-    return least_squares(a, b, full=full)
-
-
-def _lstsq(a: Any, b: Any, rcond: Any = None) -> tuple[Any, ...]:
-    a, b = floating(a), floating(b)
-    rows, columns = matrix("lstsq", shape_of(a))
-    x = solution(a, b, full=is_symbol(a))
-    # A kernel is left where the rank is not full.
-    rank = Tensor(min(rows, columns), INT64) if is_symbol(a) else OPERATORS.matrix_rank(a)
-    misfit = OPERATORS.abs(matmul(a, x) - b)
-    squares = reduce_sum(misfit * misfit, axis=0, keepdims=len(shape_of(b)) == 1)
-    if plain(rank) < columns or rows <= columns:
-        squares = index(squares, index=slice(0, 0))
-    return x, squares, rank, svdvals(a)
-
-
-lstsq = composite(
-    "lstsq", "a, b | rcond=None", _lstsq,
-    doc="Least squares as NumPy has it: (x, sums of squared residuals, rank, singular values).",
-    example=("lstsq([[1.0], [1.0]], [1.0, 3.0])[0]", [2.0]),
 )  # fmt: skip
 
 

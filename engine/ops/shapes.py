@@ -6,7 +6,6 @@ from ..core import limits
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, shown
 from ..core.operation import composite, linear, no_tangent, static
-from ..core.tensor import OPERATORS
 from .gathering import take_rows
 from .structure import broadcast_to, index, line_axis, reshape
 from .support import (
@@ -14,7 +13,6 @@ from .support import (
     axes_of,
     axis_of,
     count,
-    mask_tensor,
     operand_shape,
     shape_of,
     swapped,
@@ -100,10 +98,6 @@ def _matrix_transpose(x: Any, conjugate: Any = False) -> Any:
 matrix_transpose = composite(
     "matrix_transpose", "x | conjugate=False", _matrix_transpose, doc="x with its last two axes exchanged.",
     example=("matrix_transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
-)  # fmt: skip
-adjoint_row = composite(
-    "adjoint", "x", lambda x: _matrix_transpose(x, True), doc="The conjugate transpose of the last two axes.",
-    example=("adjoint([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
 )  # fmt: skip
 
 
@@ -288,59 +282,6 @@ pad_zeros = linear(
     array=_pad_zeros, moves=True, dtype="first", internal=True,
     doc="x with zeros around it: so many before and after along each axis.",
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
-)  # fmt: skip
-
-
-def _widths(pad_width: Any, rank: int) -> list[tuple[int, int]]:
-    import numpy as np
-
-    try:
-        widths = np.broadcast_to(np.asarray(static(pad_width)), (rank, 2))
-    except ValueError:
-        raise failure(
-            "E0302", f"pad: {pad_width!r} does not give a width before and after each of {plural(rank, 'dimension')}",
-            "write [[before, after], ...], one pair for each axis",
-        ) from None  # fmt: skip
-    if widths.dtype.kind not in "iu" or (widths < 0).any():
-        raise failure("E0302", "pad: the widths must be integers and not negative")
-    return [(int(low), int(high)) for low, high in widths]
-
-
-def _pad(x: Any, pad_width: Any, mode: Any = "constant", constant_values: Any = 0) -> Any:
-    import numpy as np
-
-    x = as_operand(x)
-    shape = shape_of(x)
-    widths = _widths(pad_width, len(shape))
-    mode = str(mode).lower()
-    if mode == "constant":
-        value = as_operand(constant_values)  # an input: it carries its gradient
-        if shape_of(value):
-            raise failure("E0304", "pad: constant_values must be one number")
-        if value.__class__ in (int, float) and value == 0:
-            return pad_zeros(x, pad_width=tuple(widths))
-        inside = np.zeros([size + low + high for size, (low, high) in zip(shape, widths)], dtype=bool)
-        inside[_inner(shape, widths)] = True
-        return OPERATORS.where(mask_tensor(inside), pad_zeros(x, pad_width=tuple(widths)), value)
-    if mode not in ("edge", "reflect", "symmetric", "wrap"):
-        raise failure(
-            "E0305", f"pad: unknown mode '{mode}'", "the modes are constant, edge, reflect, symmetric and wrap"
-        )
-    for axis, (size, (low, high)) in enumerate(zip(shape, widths)):
-        if low or high:
-            if size == 0:
-                raise failure("E0302", f"pad: axis {axis} is empty, so there is nothing to {mode}")
-            if mode == "reflect" and size == 1:
-                raise failure("E0302", f"pad: axis {axis} of size 1 cannot be reflected")
-            limits.allocate(size + low + high)
-            x = take_rows(x, indices=np.pad(np.arange(size), (low, high), mode=mode), axis=axis)
-    return x
-
-
-pad = composite(
-    "pad", "x, pad_width, mode='constant', constant_values=0", _pad,
-    doc="x with a border: mode constant (constant_values), edge, reflect, symmetric or wrap.",
-    example=("pad([1, 2], 1)", [0, 1, 2, 0]),
 )  # fmt: skip
 
 

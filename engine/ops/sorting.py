@@ -7,30 +7,20 @@ subdifferential of an order statistic at a tie are the convex combinations of th
 
 from __future__ import annotations
 
-import math
-
 from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
 from ..core.operands import as_operand, plain
-from ..core.operation import composite, no_tangent, rule, static
+from ..core.operation import composite, no_tangent, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
 from .gathering import take_rows
-from .structure import index, index_scatter, line_axis, reshape, stack
+from .structure import index, index_scatter, line_axis, reshape
 from .support import (
-    axes_of,
     axis_of,
-    count,
-    floating,
     found_by_rule,
-    kept,
-    mask_tensor,
     meet,
-    shape_of,
-    some,
-    to_front,
     whole_tensor,
 )
 
@@ -146,75 +136,7 @@ argsort = _in_order(
 )
 
 
-def _top_k(x: Any, k: Any = 1, sorted: Any = True) -> tuple[Any, Any]:
-    x = as_operand(x)
-    shape = shape_of(x)
-    if not shape:
-        raise failure("E0302", "top_k needs a tensor of at least one dimension")
-    if k.__class__ is not int or not 0 <= k <= shape[-1]:
-        raise failure("E0302", f"top_k: k = {k} is not between 0 and {shape[-1]}, the size of the last axis")
-    first = (Ellipsis, slice(0, k))
-    indices = argsort(x, direction="DESCENDING")
-    return index(sort_along(x, axis=len(shape) - 1, descending=True), index=first), index(indices, index=first)
-
-
-top_k = composite(
-    "top_k", "x | k=1, sorted=True", _top_k,
-    doc="The k largest elements along the last axis, in falling order, and their indices.",
-    example=("top_k([3, 1, 2], 2)", ([3, 2], [0, 2])),
-)  # fmt: skip
-
-
 # --- medians and quantiles ------------------------------------------------------------------------------------------
-
-
-def _sorted_lines(name: str, x: Any, axis: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...], int]:
-    """x with the reduced axes joined in front and sorted; those axes, the shape before, the length of the lines."""
-    x = floating(x)
-    shape = shape_of(x)
-    axes = axes_of(name, axis, len(shape))
-    size = count([shape[i] for i in axes])
-    if size == 0:
-        raise failure("E0302", f"{name} of an empty tensor has no value")
-    lines = to_front(x, axes)
-    return sort_along(lines, axis=0, descending=False), axes, shape, size
-
-
-def _quantile(x: Any, q: Any, axis: Any = None, keepdims: Any = False, name: str = "quantile", top: float = 1.0) -> Any:
-    fractions = static(as_operand(q))
-    if fractions.__class__ is list:
-        return stack([_quantile(x, one, axis, keepdims, name, top) for one in fractions], axis=0)
-    if not 0 <= fractions <= top:
-        raise failure("E0401", f"{name}: q = {fractions} is not between 0 and {top:g}")
-    lines, axes, shape, size = _sorted_lines(name, x, axis)
-    place = fractions / top * (size - 1)
-    low = min(int(place), size - 1)
-    high = min(low + 1, size - 1)
-    weight = place - low
-    lower = index(lines, index=low)
-    value = lower + (index(lines, index=high) - lower) * weight if weight else lower
-    last = plain(OPERATORS.stop_gradient(index(lines, index=size - 1)))
-    missing = last != last  # nan sorts last
-    if some(missing):
-        value = OPERATORS.where(mask_tensor(missing), math.nan, value)
-    return reshape(value, shape=kept(shape, axes)) if keepdims else value
-
-
-median = composite(
-    "median", "x | axis=None, keepdims=False",
-    lambda x, axis=None, keepdims=False: _quantile(x, 0.5, axis, keepdims, "median"),
-    doc="The middle element of x, or the mean of the two in the middle.", example=("median([5, 1, 3])", 3.0),
-)  # fmt: skip
-quantile = composite(
-    "quantile", "x | q, axis=None, keepdims=False", _quantile,
-    doc="The value below which the fraction q of the elements lies, interpolated linearly.",
-    example=("quantile([1, 2, 3, 4], 0.5)", 2.5),
-)  # fmt: skip
-percentile = composite(
-    "percentile", "x | q, axis=None, keepdims=False",
-    lambda x, q, axis=None, keepdims=False: _quantile(x, q, axis, keepdims, "percentile", 100.0),
-    doc="quantile with q in percent.", example=("percentile([1, 2, 3], 50)", 2.0),
-)  # fmt: skip
 
 
 # --- searching ------------------------------------------------------------------------------------------------------
@@ -240,11 +162,6 @@ searchsorted = no_tangent(
     kernel=lambda k, a, v, side, right: k.searchsorted(a, v, bool(right) or side == "right"),
     doc="Where the elements of v belong in the sorted vector a; a batch of both row by row.",
     example=("searchsorted([1, 3, 5], 4)", 2), reason="an index",
-)  # fmt: skip
-digitize = composite(
-    "digitize", "x, bins | right=False",
-    lambda x, bins, right=False: searchsorted(bins, x, side="left" if right else "right"),
-    doc="The number of the bin that each element of x falls into.", example=("digitize(4, [1, 3, 5])", 2),
 )  # fmt: skip
 
 

@@ -177,14 +177,16 @@ OPERATIONS: dict[str, tuple[str, str]] = {
         ),
         "shapes": """
             fliplr flipud rot90 meshgrid hstack vstack row_stack:vstack dstack column_stack append split tf.split:split_sizes
-            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag
+            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag pad
         """,
+        "sorting": "top_k median quantile percentile digitize",
         "creation": "logspace geomspace tri sequence_mask",
         "linalg": """
             matvec inner vdot vecdot outer kron multi_dot matrix_power vector_norm matrix_norm normalize l2_normalize
             condition_number np.linalg.cond:condition_number jnp.linalg.cond:condition_number cholesky_solve solve_triangular
             pinv tf.linalg.lstsq:tensorflow_lstsq matrix_solve_ls:tensorflow_lstsq eigvals eigvalsh
-            self_adjoint_eigvals:eigvalsh tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd
+            self_adjoint_eigvals:eigvalsh adjoint tf.linalg.solve:tensorflow_solve lstsq triangular_solve qr svd
+            tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd
         """,
         "convolution": """
             conv1d conv2d max_pool1d max_pool2d max_pool:max_pool2d avg_pool1d avg_pool2d avg_pool:avg_pool2d

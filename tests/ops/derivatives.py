@@ -29,7 +29,8 @@ def call(name: str, *inputs: Any, **static: Any) -> Any:
     if name in library.OPERATIONS:
         file, function = library.OPERATIONS[name]
         written = load(Compiler(INTRINSICS), file)[library_core(file).slot_names.index(function)]
-        return invoke(written, [operand(x) for x in inputs], {key: operand(x) for key, x in static.items()})
+        named = {library.operations(file)[function].parameter_of(key): operand(x) for key, x in static.items()}
+        return invoke(written, [operand(x) for x in inputs], named)
     row = NAMES[name]
     tensors = {p.name for p in row.parameters if p.kind != "static"}
     keywords = {key: operand(x) if key in tensors else x for key, x in static.items()}
