@@ -39,36 +39,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
 
-FAMILIES: tuple[tuple[str, ModuleType], ...] = (
-    ("arithmetic", arithmetic),
-    ("exponential", exponential),
-    ("trigonometric", trigonometric),
-    ("rounding", rounding),
-    ("special", special),
-    ("special", incomplete),
-    ("special", bessel),
-    ("activations", activations),
-    ("complex", complex_numbers),
-    ("stable", stable),
-    ("structure", structure),
-    ("gathering", gathering),
-    ("shapes", shapes),
-    ("shapes", joining),
-    ("shapes", diagonals),
-    ("sorting", sorting),
-    ("scans", scans),
-    ("reductions", reductions),
-    ("creation", creation),
-    ("products", products),
-    ("decompositions", decompositions),
-    ("linalg", linalg),
-    ("linalg", matrix_functions),
-    ("linalg", norms),
-    ("sequences", sequences),
-    ("sequences", fourier),
-    ("random", random),
-    ("partition", partition),
-)
+# In the order of the documentation. Each is a family, or a part of one.
+MODULES: tuple[ModuleType, ...] = (
+    arithmetic, exponential, trigonometric, rounding, special, incomplete, bessel, activations, complex_numbers, stable, structure,
+    gathering, shapes, joining, diagonals, sorting, scans, reductions, creation, products, decompositions, linalg,
+    matrix_functions, norms, sequences, fourier, random, partition,
+)  # fmt: skip
+PART_OF = {
+    "incomplete": "special", "bessel": "special", "joining": "shapes", "diagonals": "shapes", "matrix_functions": "linalg",
+    "norms": "linalg", "fourier": "sequences",
+}  # fmt: skip
 
 ROWS: dict[str, Operation] = {}
 NAMES: dict[str, Operation] = {}
@@ -92,10 +72,6 @@ OWN = 0
 
 def add(row: Operation, family: str) -> None:
     """Make a row known: to programs by its names and as a method, to both executors as one of the table."""
-    if OWN and row.kernel.__class__ is str:
-        from .templates import check_template
-
-        check_template(row)
     row.family = family
     assert row.name not in ROWS, f"two rows are called {row.name}"
     ROWS[row.name] = row
@@ -109,7 +85,9 @@ def add(row: Operation, family: str) -> None:
         METHODS[row.name if row.method is True else row.method] = row
 
 
-for _family, _module in FAMILIES:
+for _module in MODULES:
+    _family = _module.__name__.rpartition(".")[2]
+    _family = PART_OF.get(_family, _family)
     for _row in list(vars(_module).values()):
         if _row.__class__ is Operation and not _row.family:
             add(_row, _family)
