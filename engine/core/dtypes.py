@@ -69,6 +69,7 @@ def _least(dtype: DType) -> int | float:
 # What a program can ask of a dtype.
 DType.attributes = {  # type: ignore[attr-defined]
     "name": lambda dtype: dtype.name,
+    "size": lambda dtype: (dtype.bits + 7) // 8,
     "max": _greatest,
     "min": _least,
     "as_numpy_dtype": lambda dtype: dtype,

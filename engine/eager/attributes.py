@@ -31,6 +31,8 @@ NUMERIC = (Tensor, float, int, complex, bool)
 NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "WithDefaultDtypes")
 
 OF_NAMED_TUPLES = ("_asdict", "_fields", "_replace")
+# TensorFlow's names for the parts of what top_k, unique, unique_with_counts and slogdet give, and their places.
+OF_RESULTS = {"values": 0, "indices": 1, "y": 0, "idx": 1, "sign": 0, "log_abs_determinant": 1}
 
 
 def get_attribute(value: Any, name: str) -> Any:
@@ -61,6 +63,8 @@ def get_attribute(value: Any, name: str) -> Any:
             return get_attribute(value.read_value(), name)
         if cls is tuple and name in ("rank", "ndims"):  # of a shape
             return len(value)
+        if cls is tuple and name in OF_RESULTS and len(value) > 1:
+            return value[OF_RESULTS[name]]
         if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
             return get_attribute(as_operand(value), name)
         if cls is str and name in OF_STRINGS:
@@ -247,6 +251,8 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     tuple: {
         "index": index_of, "count": count_of, "as_list": lambda x: list(x), "num_elements": count,
         "is_fully_defined": lambda x: None not in x,
+        "concatenate": lambda x, other: (*x, *(other if other.__class__ in (list, tuple) else (other,))),
+        "is_compatible_with": lambda x, y: len(x) == len(y) and all(n == m or None in (n, m) for n, m in zip(x, y)),
     },
     dict: {
         "keys": lambda d: d.keys(), "values": lambda d: d.values(), "items": lambda d: d.items(),

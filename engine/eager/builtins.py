@@ -259,12 +259,15 @@ def tensorflow_variable(
     name: Any = "",
     variable_def: Any = None,
     dtype: Any = None,
+    import_scope: Any = None,
+    constraint: Any = None,
     **other: Any,
 ) -> Variable:
     """tf.Variable: of TensorFlow's default dtypes."""
     from ..ops.tensorflow import TENSORFLOW
 
     found = variable(initial_value, trainable, name, dtype, make=TENSORFLOW["constant"])
+    found.constraint = constraint
     if STATE.site.source is not None and STATE.site.source.library:
         found.path = found.label  # one of Keras'
     return found

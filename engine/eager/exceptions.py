@@ -108,7 +108,10 @@ def caught(error: AdiffError, kinds: Any) -> Instance | None:
             fitting = (cls for cls in EXCEPTIONS.values() if error.code in (cls.codes or ()) and cls.derives_from(kind))
             found = next(fitting, EXCEPTION if kind is EXCEPTION else None)
             tensors = error.code in ("E0301", "E0302") or (error.code == "E0405" and " of length " not in error.message)
-            if kind is EXCEPTION and tensors and error.span and "tf." in error.span.source.text:
+            span = error.span
+            place = span.source.text[0 if tensors else span.start : None if tensors else span.end] if span else ""
+            known = error.code in CATCHABLE["InvalidArgumentError"]
+            if kind is EXCEPTION and known and "tf." in place:
                 found = EXCEPTIONS["InvalidArgumentError"]  # NumPy says TypeError, ValueError and IndexError
         if found is not None:
             # What is kept of it must not hold the frames that it came through.

@@ -119,10 +119,13 @@ def instance_of(cls: Class) -> Instance:
 
 
 def arguments(x: Any) -> dict[str, Any]:
-    """What an instance was made with, by the names of the parameters."""
+    """What an instance was made with, by the names of the parameters, with their defaults; a name that is None is none."""
     args, keywords = x.given
-    names = parameters(x.cls.lookup("__init__"))[1:]
-    return {**dict(zip(names, args, strict=False)), **keywords}
+    made = function_of(x.cls.lookup("__init__"))
+    names = parameters(made)[1:]
+    starts = zip(names, getattr(made, "defaults", ())[1:])
+    found = {name: start for name, start in starts if start is not c.UNSET and (name != "name" or start)}
+    return {**found, **dict(zip(names, args)), **keywords}
 
 
 def is_structure(x: Any) -> bool:

@@ -32,6 +32,8 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
     if (cx in SEQUENCES or cy in SEQUENCES) and cx is not str:
         if symbol == "+" and cx is cy:
             return x + y
+        if symbol == "+" and cx in SEQUENCES and cy in SEQUENCES:
+            return (*x, *y)  # a shape and a list, as in TensorFlow
         if (
             symbol == "*"
             and Tensor in (cx, cy)

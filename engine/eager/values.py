@@ -165,6 +165,10 @@ class Generator:
     def __iter__(self) -> Generator:
         return self
 
+    def method_get_next(self) -> Any:
+        """What TensorFlow's iterators of Datasets call `next`."""
+        return next(self)
+
     def __next__(self) -> Any:
         return self.resume(next)
 

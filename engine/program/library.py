@@ -50,6 +50,7 @@ ROOTS = frozenset(
         "Module",
         "clip_by_global_norm",
         "global_norm",
+        "print",
         "train",
         "saved_model",
         "summary",
