@@ -4,7 +4,6 @@ whose worker is gone goes to another."""
 from __future__ import annotations
 
 from collections import deque
-from functools import lru_cache
 from itertools import islice
 
 from ..parser.errors import AdiffError
@@ -128,15 +127,8 @@ def rows_evaluated(
 ) -> tuple[Any, ...]:
     """The results of rows, with their notices, and what evaluated them."""
     from .tables.run import Table
+    from .text import parsed
 
     table = Table(request, parsed(text, name), constants)
     table.used, table.header, table.order = used, header, order
     return table.evaluated(columns, rows), table.notices, table.by
-
-
-@lru_cache(100)
-def parsed(text: str, name: str) -> Any:
-    """The program, with the kernels that it has by now."""
-    from .. import program
-
-    return program(text, name)

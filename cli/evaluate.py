@@ -8,7 +8,7 @@ from ..parser.errors import AdiffError
 from .bindings import bind, value_of
 from .commands import COMMANDS
 from .result import from_outcome
-from .text import program_text
+from .text import parsed, program_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,16 +42,14 @@ def evaluated(request: Request, output: Output) -> Result:
     command = COMMANDS[request.command]
     if "emit" in request.options and "graph" in request.options:
         raise AdiffError("E0812", "--emit and --graph ask for two things at once", None, "give one of them")
-    from .. import program
-
     text, name = program_text(request, output.environment)
-    parsed = program(text, name)
+    program = parsed(text, name)
     if "rows" in request.options or "over" in request.options:
         from .tables import run
 
-        return run.answer(request, parsed, output)
-    at = inputs(request, parsed)
-    outcome = parsed.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request))
+        return run.answer(request, program, output)
+    at = inputs(request, program)
+    outcome = program.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request))
     return from_outcome(command, text, at, outcome)
 
 

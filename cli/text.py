@@ -7,6 +7,7 @@ from .files import STANDARD_INPUT, read_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..engine.api import Program
     from .environment import Environment
     from .request import Request
 
@@ -27,3 +28,18 @@ def program_text(request: Request, environment: Environment) -> tuple[str, str]:
         hint = f"its cells as a program: jupyter nbconvert --to script {path}"
         raise errors.unusable(path, "is a Jupyter notebook, and no program", hint)
     return text, path
+
+
+MOST_PROGRAMS = 100
+PROGRAMS: dict[tuple[str, str], Program] = {}
+
+
+def parsed(text: str, name: str) -> Program:
+    """The program of a text, with the kernels that it has by now where another line had the same."""
+    from .. import program
+
+    if (text, name) not in PROGRAMS:
+        if len(PROGRAMS) >= MOST_PROGRAMS:
+            PROGRAMS.clear()
+        PROGRAMS[text, name] = program(text, name)
+    return PROGRAMS[text, name]
