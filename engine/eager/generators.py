@@ -13,8 +13,9 @@ from ..core.state import STATE
 from ..kinds.access import iterate
 from ..program import core as c
 from .exceptions import caught, handled
+from .iteration import Generator
 from .statements import BREAK, CONTINUE, managed
-from .values import Generator, in_library
+from .values import in_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
