@@ -49,11 +49,11 @@ def get_attribute(value: Any, name: str) -> Any:
         if of_program is not None:
             refuse_private(value, name)
             return of_program(name)
-        if name == "__name__" and cls.__name__ in NAMED:
-            return value.name.rpartition(".")[2]
         own = getattr(value, "attributes", None)
         if own is not None and name in own:
             return own[name](value)
+        if name == "__name__" and cls.__name__ in NAMED:
+            return value.name.rpartition(".")[2]
         if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
             return Bound(value, name)
         methods = CONTAINER_METHODS.get(cls)

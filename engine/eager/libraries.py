@@ -306,8 +306,11 @@ def hash_of(x: Any) -> int:
 
 
 def set_field(x: Any, name: str, value: Any) -> None:
-    """Set an attribute of an instance, even of a frozen one."""
-    x.fields[name] = value
+    """Set an attribute of an instance, even of a frozen one, or of a function."""
+    if x.__class__ is Function:
+        x.set_attribute(name, value)
+    else:
+        x.fields[name] = value
 
 
 def freeze(cls: Class) -> None:
