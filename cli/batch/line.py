@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 
 from ...parser.errors import AdiffError
 from .. import errors
@@ -19,6 +18,7 @@ from ..formats.records import NO_ID, Record
 from ..interrupts import interrupted
 from ..output import Output
 from ..request import from_object, resolve_engine
+from ..words import divide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class Answering:
 def from_words(text: str, environment: Environment) -> Request:
     """The request of a line quoted as in a shell."""
     try:
-        tokens = shlex.split(text, comments=" #" in text)
+        tokens = divide(text)
     except ValueError as error:
         raise errors.usage(f"the line does not divide into words: {str(error).lower()}") from None
     if tokens[:1] == ["adiff"]:
