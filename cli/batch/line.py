@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import split_at_commas
