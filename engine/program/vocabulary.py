@@ -271,7 +271,8 @@ def member(parts: list[str]) -> Meaning | None:
             return Meaning("library", drawn)
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
-        drawn = library.find(["numpy_random", path[-1]], anywhere=True) if root == "numpy" else None
+        served = root == "numpy" and len(path) > 1
+        drawn = library.find(["numpy_random", path[-1]], anywhere=True) if served else None
         return None if drawn is None else Meaning("library", drawn)
     if path in (["random", "set_seed"], ["set_random_seed"]) and root == "tensorflow":
         return Meaning("library", ("numpy_random", "seed"))

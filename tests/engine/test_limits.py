@@ -276,7 +276,7 @@ def test_amounts_that_mean_nothing(option: str, value: Any) -> None:
 def test_sources_and_columns_that_are_single() -> None:
     with pytest.raises(AdiffError, match="must be a name or a list of names"):
         program("x").evaluate("grad", {"x": 1.0}, 5)  # type: ignore[arg-type]
-    with pytest.raises(AdiffError, match="the column 'x' is a single value"):
+    with pytest.raises(AdiffError, match="the column 'x' is no list and no array"):
         program("x").rows({"x": np.array(3.0)})
 
 
