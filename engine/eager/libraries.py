@@ -143,13 +143,6 @@ def with_tensors(x: Any) -> Any:
     return [with_tensors(part) for part in x] if nests else as_operand(x)
 
 
-def ragged(rows: list[Any]) -> Any:
-    """Rows of different lengths as a RaggedTensor."""
-    from ..kinds.names import function
-
-    return function("ragged.stack")(rows)  # type: ignore[misc]
-
-
 def leaves(x: Any) -> list[Any]:
     """What a structure of lists, tuples and dicts holds; nothing of other attributes."""
     if x.__class__ in (list, tuple):
@@ -376,7 +369,7 @@ def date_text(seconds: Any, form: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
-        arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, ragged, leaves, distinct,
+        arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, leaves, distinct,
         parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
         fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, set_float, progress, clock,
         perf_counter, date_text, drawn, takes_gradients,

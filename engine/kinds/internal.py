@@ -17,7 +17,7 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.creation import checked_shape
 from ..ops.random import generator, seed_draws, unseeded
-from ..ops.support import FOR_LIBRARY, integers, ndarray
+from ..ops.support import FOR_LIBRARY, axes_of, integers, ndarray
 from .kind import call, of_dtype, whole
 
 TYPE_CHECKING = False
@@ -163,6 +163,7 @@ def draws(name: Any, *seed: Any) -> Draws:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FOR_LIBRARY,
+    "internal.axes_of": lambda name, axis, rank: axes_of(name, static(axis), rank),
     "internal.draws": draws,
     "internal.seed_draws": lambda seed: seed_draws(static(seed)),
     **{

@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
 from ..core.errors import failure
 from ..core.operands import as_operand
-from ..core.tensor import OPERATORS
+from ..core.tensor import OPERATORS, shape_of
 from ..ops.gathering import checked
 from ..ops.support import integers
-from .access import iterate
-from .ragged import RaggedTensor, nrows, rows_at
-from .ragged_rows import concat, ragged, stack
+from .ragged import RaggedTensor, expand_dims, nrows, rows_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 
 def operand(values: Any) -> Any:
     return values if values.__class__ is RaggedTensor else as_operand(values)
 
 
-def ragged_stack(values: Any, axis: Any = 0) -> Any:
-    parts = list(iterate(values)) if values.__class__ is not RaggedTensor else [values]
-    return stack(OPERATORS.stack, *parts, axis=axis)
-
-
-def ragged_concat(values: Any, axis: Any) -> Any:
-    return concat(OPERATORS.concat, *iterate(values), axis=axis)
+def ragged(x: Any, depth: int) -> Any:
+    """A tensor with `depth` ragged axes; what is ragged already gets the rest of them inside."""
+    if x.__class__ is RaggedTensor:
+        return x if depth == 1 else RaggedTensor(ragged(x.values, depth - 1), x.splits, x.uniform)
+    shape = shape_of(x)
+    if not depth:
+        return x
+    values = OPERATORS.reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
+    return RaggedTensor(ragged(values, depth - 1), np.arange(shape[0] + 1) * shape[1], shape[1])
 
 
 def rows(name: str, x: Any, places: Any) -> Any:
@@ -50,9 +51,8 @@ def ragged_tensor(*values: Any) -> Any:
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "ragged.stack": ragged_stack,
-    "ragged.concat": ragged_concat,
     "RaggedTensor": ragged_tensor,
+    "internal.ragged.expand_dims": expand_dims,
     "internal.ragged.nrows": nrows,
     "internal.ragged.of": of_splits,
     "internal.ragged.operand": operand,

@@ -1,8 +1,6 @@
-"""Rows of the table that RaggedTensors take in ways of their own: joining, gathering, new axes."""
+"""Rows of the table on RaggedTensors: those that work by element, on the flat values; others as the language says."""
 
 from __future__ import annotations
-
-from functools import reduce as fold
 
 import numpy as np
 
@@ -10,16 +8,8 @@ from ..core.errors import failure
 from ..core.operands import as_operand
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, shape_of
-from ..ops.support import axes_of, axis_of, integers
 from .kind import call
-from .ragged import (
-    RaggedTensor,
-    expand_dims,
-    rows_at,
-    splits_of,
-)
-from .ragged_reductions import by_name, has_segments, reduced, segment
-from .ragged_values import elementwise, is_elementwise, running
+from .ragged import RaggedTensor, expand_dims, nest, nrows, rows_at, splits_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,133 +18,97 @@ if TYPE_CHECKING:
 
     from ..core.operation import Operation
 
-# --- joining ----------------------------------------------------------------------------------------------------------
-
-
-def ragged(x: Any, depth: int) -> Any:
-    """A tensor with `depth` ragged axes; what is ragged already gets the rest of them inside."""
-    if x.__class__ is RaggedTensor:
-        return x if depth == 1 else RaggedTensor(ragged(x.values, depth - 1), x.splits, x.uniform)
-    shape = shape_of(x)
-    if not depth:
-        return x
-    values = OPERATORS.reshape(x, shape=(shape[0] * shape[1], *shape[2:]))
-    return RaggedTensor(ragged(values, depth - 1), np.arange(shape[0] + 1) * shape[1], shape[1])
-
-
-def joined(parts: Sequence[Any]) -> Any:
-    """Tensors or RaggedTensors one after the other."""
-    if not any(x.__class__ is RaggedTensor for x in parts):
-        return OPERATORS.concat(list(parts))
-    splits = splits_of(np.concatenate([x.lengths for x in parts]))
-    uniform = {x.uniform for x in parts}
-    return RaggedTensor(joined([x.values for x in parts]), splits, uniform.pop() if len(uniform) == 1 else None)
-
-
-def concat(op: Any, *values: Any, axis: Any = 0) -> Any:
-    given = list(values[0]) if len(values) == 1 and values[0].__class__ in (list, tuple) else list(values)
-    parts = [x if x.__class__ is RaggedTensor else as_operand(x) for x in given]
-    ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in parts]
-    if len(set(ranks)) > 1:
-        raise failure(
-            "E0302", f"{op.name}: the parts have {', '.join(map(str, ranks))} dimensions, and must have the same number"
-        )
-    at = axis_of(op.name, axis, ranks[0])
-    if ranks[0] == 1:
-        return OPERATORS.concat(parts)
-    depth = max([len(x.levels) for x in parts if x.__class__ is RaggedTensor] + [min(max(at, 1), ranks[0] - 1)])
-    return beside([ragged(x, depth) for x in parts], at, op.name)
-
-
-def beside(parts: list[Any], axis: int, name: str) -> Any:
-    """The parts joined along an axis; before it their rows must be the same."""
-    if not axis:
-        return joined(parts)
-    if parts[0].__class__ is not RaggedTensor:
-        return OPERATORS.concat(parts, axis=axis)
-    first = parts[0]
-    for i, x in enumerate(parts):
-        if x.length() != first.length() or (axis > 1 and not np.array_equal(x.splits, first.splits)):
-            raise failure("E0302", f"{name}: the rows of part {i} do not fit those of part 0 before axis {axis}")
-    if axis > 1:
-        return RaggedTensor(beside([x.values for x in parts], axis - 1, name), first.splits, first.uniform)
-    n, m = first.length(), len(parts)
-    rows = rows_at(joined(parts), np.arange(m * n).reshape(m, n).T.ravel())
-    return RaggedTensor(rows.values, rows.splits[::m])
-
-
-def stack(op: Any, *values: Any, axis: Any = 0) -> Any:
-    given = list(values[0]) if len(values) == 1 and values[0].__class__ in (list, tuple) else list(values)
-    parts = [x if x.__class__ is RaggedTensor else as_operand(x) for x in given]
-    rank = parts[0].rank if parts[0].__class__ is RaggedTensor else len(shape_of(parts[0]))
-    at = axis_of(op.name, axis, rank + 1)
-    if not rank:
-        return OPERATORS.stack(parts)
-    return concat(op, *[expand_dims(x, at) for x in parts], axis=at)
-
-
-def tile(op: Any, x: Any, reps: Any) -> Any:
-    counts_ = [int(n) for n in integers(op.name, "multiples", reps).reshape(-1)]
-    if len(counts_) != x.rank:
-        raise failure("E0302", f"tile: {len(counts_)} multiples do not fit {x.rank} dimensions")
-    for axis, n in enumerate(counts_):
-        if n > 1:
-            x = concat(op, *[x] * n, axis=axis)
-        elif not n:
-            x = x.get_item((*[slice(None)] * axis, slice(0, 0)))
-    return x
-
-
-def flip(op: Any, x: Any, axis: Any = None) -> Any:
-    for a in axes_of("reverse", axis, x.rank):
-        x = x.get_item((*[slice(None)] * a, slice(None, None, -1)))
-    return x
-
-
-# --- axes and sizes ---------------------------------------------------------------------------------------------------
-
-
-def size(op: Any, x: Any, axis: Any = None) -> int:
-    return int(np.prod(shape_of(x.flat)))
-
-
-def ndim(op: Any, x: Any) -> int:
-    return int(x.rank)
-
-
-def index(op: Any, x: Any, index: Any) -> Any:
-    return x.get_item(index)
-
-
-def expand_dims_(op: Any, x: Any, axis: Any) -> Any:
-    return expand_dims(x, axis_of(op.name, axis, x.rank + 1))
-
-
-def add_n(op: Any, values: Any) -> Any:
-    return fold(lambda a, b: elementwise(OPERATORS.add, (a, b), None), values)
-
-
-# Functions for the rows of their names: here, and in the language.
-OWN = by_name(add_n, concat, expand_dims_, flip, index, ndim, size, stack, tile)
-FILE = "kinds/rows.RaggedTensor"
+ROWS = "kinds/rows.RaggedTensor"
+REDUCTIONS = "kinds/reductions.RaggedTensor"
+# The rows that have a function of their name in ROWS, and those that reduce.
 WRITTEN = frozenset(
-    "argmax argmin boolean_mask embedding_lookup gather gather_nd log_softmax matmul shape softmax squeeze".split()
+    """
+    add_n argmax argmin boolean_mask concat embedding_lookup expand_dims flip gather gather_nd index log_softmax matmul ndim
+    shape size softmax squeeze stack tile
+    """.split()
 )
+REDUCED = frozenset("sum prod max min mean any all var std logsumexp".split())
+# The families whose rows work element by element, and the other rows that do.
+ELEMENTWISE = frozenset("arithmetic exponential trigonometric rounding special activations complex".split())
+MAPPED = frozenset("cast zeros_like ones_like full_like stop_gradient identity isin where".split())
+
+
+def is_elementwise(op: Operation, name: str) -> bool:
+    """Whether a row may be applied to flat values: it works by element, or makes a number of all of them."""
+    return op.family in ELEMENTWISE or name in MAPPED or (op.family == "stable" and name not in ("norm", "reshape"))
+
+
+def elementwise(op: Operation, inputs: Sequence[Any], attributes: dict[str, Any] | None) -> Any:
+    """A row on the flat values of operands that broadcast to common rows."""
+    levels, flats = aligned(op.name, inputs)
+    found = op.call(flats, attributes)
+    return nest(found, levels) if shape_of(found) else found  # a number: allclose, or a norm of all elements
+
+
+def aligned(name: str, inputs: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    """The row splits that operands broadcast to, and their flat values there; scalars and None stay what they are."""
+    operands = [x if x is None or x.__class__ is RaggedTensor else as_operand(x) for x in inputs]
+    ranks = [x.rank if x.__class__ is RaggedTensor else len(shape_of(x)) for x in operands]
+    rank = max(ranks)
+    many = [i for i, r in enumerate(ranks) if r]
+    for i in many:
+        x = operands[i]
+        if x.__class__ is RaggedTensor:
+            for _ in range(rank - ranks[i]):
+                x = expand_dims(x, 0)
+        elif ranks[i] < rank:
+            x = OPERATORS.reshape(x, shape=(1,) * (rank - ranks[i]) + shape_of(x))
+        operands[i] = x
+    sizes = [np.array([nrows(operands[i])]) for i in many]
+    starts = [np.array([0])] * len(many)
+    levels: list[Any] = []
+    while True:
+        common = next((s for s in sizes if not (s == 1).all()), sizes[0])
+        for i, size, start in zip(many, sizes, starts):
+            if np.array_equal(size, common):
+                continue
+            if not (size == 1).all():
+                row = int((size != common).argmax())
+                where = f"row {row} has {common[row]} and {size[row]} elements" if levels else (
+                    f"there are {common[0]} and {size[0]} rows"
+                )  # fmt: skip
+                raise failure(
+                    "E0302",
+                    f"{name}: ragged shapes do not broadcast: {where}",
+                    "rows must be equally long, or all of length 1",
+                )
+            operands[i] = rows_at(operands[i], np.repeat(start, common))
+        levels.append(splits_of(common))
+        if not any(operands[i].__class__ is RaggedTensor for i in many):
+            return levels[1:], operands
+        count = int(common.sum())
+        sizes, starts = [], []
+        for i in many:
+            x = operands[i]
+            if x.__class__ is RaggedTensor:
+                sizes.append(x.lengths)
+                starts.append(x.splits[:-1])
+                operands[i] = x.values
+            else:
+                width = shape_of(x)[1]
+                sizes.append(np.full(count, width))
+                starts.append(np.arange(count) * width)
+                operands[i] = OPERATORS.reshape(x, shape=(count * width, *shape_of(x)[2:]))
 
 
 def operate(op: Operation, name: str, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
     """The row of that name on operands of which one is a RaggedTensor: it has a way of its own, or that of its family."""
     if name in WRITTEN:
-        return call(STATE.library(FILE, name), *inputs, **(attributes or {}))
-    way = OWN.get(name)
-    if way is None and "segment_" in name:
-        way = segment
-    elif way is None and has_segments(name):
-        way = reduced
-    elif way is None and name.startswith("cum"):
-        way = running
-    if way is not None:
-        return way(op, *inputs, **(attributes or {}))
+        return call(STATE.library(ROWS, name), *inputs, **(attributes or {}))
+    way = ""
+    if "segment_" in name:
+        way = "segment"
+    elif name.removeprefix("reduce_") in REDUCED:
+        way = "reduced"
+    elif name.startswith("cum"):
+        way = "running"
+    if way:
+        return call(STATE.library(REDUCTIONS, way), name, op, *inputs, **(attributes or {}))
     if is_elementwise(op, name):
         return elementwise(op, inputs, attributes)
     raise failure(

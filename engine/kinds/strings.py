@@ -55,7 +55,7 @@ def each(name: str, function: Any, dtype: Any, *values: Any) -> Any:
 
     if kind_of(values) is not None:
         from .ragged import nest
-        from .ragged_values import aligned
+        from .ragged_rows import aligned
 
         levels, flats = aligned(name, values)
         return nest(each(name, function, dtype, *flats), levels)
