@@ -52,6 +52,7 @@ class AdiffError(Exception):
         self.span = span
         self.advice = None if hint is None else shortened(hint)
         self.notes = notes
+        self.exception: str | None = None  # the class that `except` sees, where the code alone does not say it
 
     def __str__(self) -> str:
         from .render import render

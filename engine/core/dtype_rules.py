@@ -108,6 +108,7 @@ def mismatch_error(op: Operation, mismatch: DTypeMismatch) -> Exception:
             "E0301",
             f"{op.name} cannot combine {strong.name} with {owner} {weak.name}: dtypes do not mix",
             f"write cast(x, {weak.name}) for the {strong.name} operand",
+            exception="TypeError",
         )
     return failure(
         "E0301",

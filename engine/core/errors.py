@@ -52,9 +52,13 @@ def span_of(site: Site) -> Span | None:
     return None if site.source is None else Span(site.source, site.start, site.end)
 
 
-def failure(code: str, message: str, hint: str | None = None, site: Site | None = None) -> AdiffError:
-    """An error at `site`, by default at the operation being evaluated."""
-    return AdiffError(code, message, span_of(STATE.site if site is None else site), hint)
+def failure(
+    code: str, message: str, hint: str | None = None, site: Site | None = None, exception: str | None = None
+) -> AdiffError:
+    """An error at `site`, by default at the operation being evaluated; `exception` is its class, if not the code's first."""
+    error = AdiffError(code, message, span_of(STATE.site if site is None else site), hint)
+    error.exception = exception
+    return error
 
 
 def plural(count: int, noun: str) -> str:

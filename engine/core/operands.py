@@ -147,7 +147,7 @@ def tensor_of_list(items: Any) -> Any:
             else:
                 leaf_dtype = promote(leaf_dtype, raw)
     if mixed:
-        raise failure("E0301", "a list cannot mix strings and numbers")
+        raise failure("E0301", "a list cannot mix strings and numbers", exception="ValueError")
     if not constant:
         return stacked(items)
     weak = STATE.weak_float if leaf_dtype in (None, WEAK_FLOAT) else leaf_dtype
@@ -169,6 +169,7 @@ def tensor_of_list(items: Any) -> Any:
             "E0302",
             "the rows of this list differ in length, so it is no tensor",
             "make the rows equally long, or keep a list of tensors",
+            exception="ValueError",
         ) from None
     return Tensor(value, weak)
 

@@ -96,7 +96,7 @@ def handled(error: AdiffError) -> bool:
 
 def caught(error: AdiffError, kinds: Any) -> Instance | None:
     """The exception that an `except` for `kinds` takes; None where it is not for this error. No kinds are all."""
-    own = error.instance.cls if error.__class__ is Raised else None
+    own = error.instance.cls if error.__class__ is Raised else EXCEPTIONS.get(error.exception or "")
     for kind in kinds if kinds.__class__ is tuple else (EXCEPTION if kinds is None else kinds,):
         if kind.__class__ is not Class or kind.codes is None:
             raise failure("E0304", f"'except' needs the class of an exception, and got {describe(kind)}")
@@ -116,8 +116,8 @@ def caught(error: AdiffError, kinds: Any) -> Instance | None:
         if found is not None:
             # What is kept of it must not hold the frames that it came through.
             error.__traceback__ = error.__context__ = None
-            if own is not None:
-                return error.instance  # type: ignore[attr-defined, no-any-return]
+            if error.__class__ is Raised:
+                return error.instance
             made = Instance(found)
             made.fields["args"] = (error.message.removeprefix("assertion failed: "),)
             made.error = error

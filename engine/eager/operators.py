@@ -121,7 +121,8 @@ def truth(x: Any) -> bool:
             hint = "reduce it with all(...) or any(...), or choose element by element with where(condition, a, b)"
             if value.dtype.kind == "b":
                 hint += "; `and`, `or` and `not` of whole tensors are written (a > 0) & (b > 0), (a > 0) | (b > 0), ~(a > 0)"
-            raise failure("E0304", f"the truth of a tensor of shape {list(value.shape)} is ambiguous", hint)
+            words = f"the truth of a tensor of shape {list(value.shape)} is ambiguous"
+            raise failure("E0304", words, hint, exception="ValueError")
         if RECORDERS and x.__class__ is Tensor and x.on is not None:
             path_ends((x,), CONDITION)
         return bool(value)

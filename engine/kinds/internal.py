@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def fail(code: Any, message: Any, hint: Any = None) -> None:
+def fail(code: Any, message: Any, hint: Any = None, exception: Any = None) -> None:
     """Raise an error with a code."""
-    raise failure(code, message, hint)
+    raise failure(code, message, hint, exception=exception)
 
 
 def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:

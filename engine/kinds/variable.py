@@ -82,12 +82,13 @@ class Variable:
         if new.dtype is not self.dtype:
             raise failure(
                 "E0301", f"assign cannot put {new.dtype.name} into a Variable of dtype {self.dtype.name}",
-                f"write cast(x, {self.dtype.name})",
+                f"write cast(x, {self.dtype.name})", exception="ValueError",
             )  # fmt: skip
         if new.shape != self.shape:
             raise failure(
                 "E0302",
                 f"assign cannot put shape {shape_text(new.shape)} into a Variable of shape {shape_text(self.shape)}",
+                exception="ValueError",
             )
         self.snapshot = new
         return self

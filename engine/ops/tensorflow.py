@@ -58,7 +58,7 @@ def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
         ):
             raise failure(
                 "E0301", f"constant cannot turn {own.name} into {target.name}: dtypes do not change by themselves",
-                f"write cast(x, {target.name})",
+                f"write cast(x, {target.name})", exception="TypeError",
             )  # fmt: skip
         if x.__class__ is int:
             integer_fit(x, target.name)
