@@ -204,7 +204,8 @@ def sparse_tensor(indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
         )  # fmt: skip
     if values.shape != (len(rows),):
         raise failure(
-            "E0302", f"{name}: {len(rows)} indices need values of shape [{len(rows)}], not {shape_text(values.shape)}",
+            "E0302",
+            f"{name}: {len(rows)} indices need values of shape [{len(rows)}], not {shape_text(values.shape)}",
             exception="ValueError",
         )
     outside = ((rows < 0) | (rows >= shape)).any(axis=1)
