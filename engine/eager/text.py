@@ -23,7 +23,8 @@ def text(value: Any) -> str:
     if value.__class__ is str:
         return value
     if value.__class__ is Tensor:
-        return str(int(value.value) if value.dtype is WEAK_COUNT and float(value.value).is_integer() else value.value)
+        whole = value.dtype is WEAK_COUNT and not value.ndim and float(value.value).is_integer()
+        return str(int(value.value) if whole else value.value)
     if hasattr(value, "read_value"):
         return text(value.read_value())
     if hasattr(value, "shown"):

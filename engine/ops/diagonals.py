@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure, plural
+from ..core.operands import shown
 from ..core.operation import composite, linear
 from .gathering import diagonal_index
 from .shapes import moved_axes
@@ -36,6 +37,8 @@ def _diagonal(x: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
 def _diag_matrix(v: Any, k: int = 0) -> Any:
     import numpy as np
 
+    if k.__class__ is not int:
+        raise failure("E0304", f"diag: k must be an integer, not {shown(k)}")
     shape = operand_shape(v)
     side = shape[-1] + abs(k)
     limits.allocate(count(shape[:-1]) * side * side)
