@@ -16,8 +16,6 @@ from ..kinds.at import At
 from ..ops.registry import METHODS
 from ..program.library import public
 from .classes import Class, Instance
-from .operators import equal
-from .sequences import sorted_
 from .text import format_template
 from .values import Bound, Builtin, in_library, invoke
 
@@ -73,8 +71,9 @@ def get_attribute(value: Any, name: str) -> Any:
 
 
 def written_methods(value: Any) -> dict[str, str]:
-    """The methods of a value kind that are written in the language: their names, and the file of each."""
-    file = getattr(value.__class__, "methods", "")
+    """The methods of a value that are written in the language: their names, and the file of each."""
+    cls = value.__class__
+    file = CONTAINER_FILES.get(cls) or getattr(cls, "methods", "")
     return public(file) if file else {}
 
 
@@ -168,70 +167,6 @@ TENSOR_METHODS: dict[str, Callable[..., Any]] = {
 }
 
 
-def append(items: list[Any], value: Any) -> None:
-    items.append(value)
-
-
-def extend(items: list[Any], values: Any) -> None:
-    items.extend(iterate(values))
-
-
-def pop(items: list[Any], index: Any = -1) -> Any:
-    value = get_item(items, index)
-    del items[static(index)]
-    return value
-
-
-def insert(items: list[Any], index: Any, value: Any) -> None:
-    items.insert(static(index), value)
-
-
-def index_of(items: Any, value: Any) -> int:
-    for i, item_ in enumerate(items):
-        if equal(item_, value):
-            return i
-    raise failure("E0401", "the value is not in the list")
-
-
-def count_of(items: Any, value: Any) -> int:
-    return sum(equal(item_, value) for item_ in items)
-
-
-def remove(items: list[Any], value: Any) -> None:
-    del items[index_of(items, value)]
-
-
-def reverse(items: list[Any]) -> None:
-    items.reverse()
-
-
-def clear(items: Any) -> None:
-    items.clear()
-
-
-def sort(items: list[Any], *, key: Any = None, reverse: Any = False) -> None:
-    items[:] = sorted_(items, key=key, reverse=reverse)
-
-
-MISSING: Any = object()
-
-
-def dict_get(d: dict[Any, Any], key: Any, default: Any = None) -> Any:
-    return d.get(hashable(key), default)
-
-
-def dict_pop(d: dict[Any, Any], key: Any, default: Any = MISSING) -> Any:
-    if default is not MISSING and hashable(key) not in d:
-        return default
-    value = get_item(d, key)
-    del d[hashable(key)]
-    return value
-
-
-def dict_update(d: dict[Any, Any], other: dict[Any, Any]) -> None:
-    d.update(other)
-
-
 def join(s: str, items: Any) -> str:
     parts = list(iterate(items))
     if any(p.__class__ is not str for p in parts):
@@ -243,25 +178,16 @@ def format_method(s: str, *values: Any, **named: Any) -> str:
     return format_template(s, values, named, get_attribute)
 
 
+# What the methods of Python's values are; the others of lists, tuples and dicts are written in the language.
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
-    list: {
-        **{function.__name__: function for function in (append, extend, pop, insert, remove, reverse, clear, sort)},
-        "index": index_of, "count": count_of, "copy": lambda x: list(x), "as_list": lambda x: list(x),
-    },
-    tuple: {
-        "index": index_of, "count": count_of, "as_list": lambda x: list(x), "num_elements": count,
-        "is_fully_defined": lambda x: None not in x,
-        "concatenate": lambda x, other: (*x, *(other if other.__class__ in (list, tuple) else (other,))),
-        "is_compatible_with": lambda x, y: len(x) == len(y) and all(n == m or None in (n, m) for n, m in zip(x, y)),
-    },
+    list: {"append": lambda items, value: items.append(value)},
     dict: {
         "keys": lambda d: d.keys(), "values": lambda d: d.values(), "items": lambda d: d.items(),
-        "get": dict_get, "pop": dict_pop, "update": dict_update, "copy": lambda d: dict(d), "clear": clear,
+        "get": lambda d, key, default=None: d.get(hashable(key), default),
     },
-    str: {
-        **TEXT_METHODS, "join": join, "format": format_method, "numpy": lambda s: s,
-    },
+    str: {**TEXT_METHODS, "join": join, "format": format_method, "numpy": lambda s: s},
 }  # fmt: skip
+CONTAINER_FILES = {list: "kinds/list", tuple: "kinds/tuple", dict: "kinds/dict"}
 
 
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:

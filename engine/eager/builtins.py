@@ -57,10 +57,6 @@ def pow_(base: Any, exponent: Any) -> Any:
     return binary(OPERATORS.power, "**", base, exponent)
 
 
-def divmod_(a: Any, b: Any) -> Any:
-    return binary(OPERATORS.floor_divide, "//", a, b), binary(OPERATORS.mod, "%", a, b)
-
-
 def int_(x: Any = 0) -> Any:
     if x.__class__ is str:
         try:
@@ -162,16 +158,6 @@ TYPES = {
 
 def tensor_(*args: Any, **named: Any) -> None:
     raise failure("E0304", "tf.Tensor is a type, and makes no tensors", "write tf.constant(...)")
-
-
-def hasattr_(x: Any, name: Any) -> bool:
-    try:
-        getattr_(x, name)
-    except AdiffError as error:
-        if error.code != "E0414":
-            raise
-        return False
-    return True
 
 
 def getattr_(x: Any, name: Any, *default: Any) -> Any:
@@ -281,28 +267,19 @@ def scope(*args: Any, **named: Any) -> Context:
     return Context()
 
 
-def set_printoptions(
-    precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None, suppress: Any = None,
-    formatter: Any = None, **others: Any,
-) -> None:  # fmt: skip
-    """np.set_printoptions, for the rest of the program."""
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    options: dict[str, Any] = {name: max(integer(x, name), 0) for name, x in given.items() if x is not None}
-    if suppress is not None:
-        options["suppress"] = truth(suppress)
-    if formatter is not None:
-        options["formatter"] = {
-            kind: lambda x, f=f: text(invoke(f, [x.item() if hasattr(x, "item") else x], {}))
-            for kind, f in formatter.items()
-        }
-    STATE.print_with(options)
-
-
 def print_options() -> Any:
     """NumPy's options of printing that are in force."""
     import numpy as np
 
     return np.get_printoptions()
+
+
+def print_with(options: dict[str, Any], formatter: Any = None) -> None:
+    """NumPy's options of printing for the rest of the program; `formatter` has functions of a number that give its text."""
+    for kind, f in (formatter or {}).items():
+        shown = lambda x, f=f: text(invoke(f, [x.item() if hasattr(x, "item") else x], {}))  # noqa: E731
+        options = {**options, "formatter": {**options.get("formatter", {}), kind: shown}}
+    STATE.print_with(options)
 
 
 def finfo_(dtype: Any) -> Any:
@@ -316,16 +293,16 @@ def finfo_(dtype: Any) -> Any:
 FUNCTIONS: dict[str, Any] = {
     **SEQUENCES, "int": int_, "float": float_, "slice": slice_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
     "str": lambda x="": text(x), "round": round_,
-    "print": print_, "pow": pow_, "divmod": divmod_, "isinstance": isinstance_, "type": type_,
-    "hasattr": hasattr_, "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
+    "print": print_, "pow": pow_, "isinstance": isinstance_, "type": type_,
+    "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "repr": representation, "finfo": finfo_, "set_printoptions": set_printoptions,
+    "repr": representation, "finfo": finfo_,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
     "tf.Variable": tensorflow_variable, "device": scope,
     "no_op": lambda *args, **named: None,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "internal.print_options": print_options,
-    "internal.print_with": lambda options: STATE.print_with(options), **CLASSES, **TRANSFORMS, **INTERNAL,
+    "internal.print_with": print_with, **CLASSES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from zlib import crc32
 
 from ..core.errors import failure
-from ..core.operands import as_operand, bare, describe
+from ..core.operands import bare
 from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
@@ -113,6 +113,10 @@ def is_instance(x: Any) -> bool:
     return x.__class__ is Instance
 
 
+def is_class(x: Any) -> bool:
+    return x.__class__ is Class
+
+
 def instance_of(cls: Class) -> Instance:
     """An instance on which `__init__` has not been called."""
     return Instance(cls)
@@ -126,21 +130,6 @@ def arguments(x: Any) -> dict[str, Any]:
     starts = zip(names, getattr(made, "defaults", ())[1:])
     found = {name: start for name, start in starts if start is not c.UNSET and (name != "name" or start)}
     return {**found, **dict(zip(names, args)), **keywords}
-
-
-def is_structure(x: Any) -> bool:
-    """Whether a value is a structure of tensors, and no tensor: a list is one if its first item is a tensor of rows."""
-    return x.__class__ in (tuple, dict) or (x.__class__ is list and bool(x) and bool(getattr(x[0], "ndim", 0)))
-
-
-def with_tensors(x: Any) -> Any:
-    """A structure whose leaves are operands: a list of numbers is a tensor, one with tensors in it is their structure."""
-    if x.__class__ is dict:
-        return {key: with_tensors(part) for key, part in x.items()}
-    if x.__class__ is tuple:
-        return tuple(map(with_tensors, x))
-    nests = x.__class__ is list and any(part.__class__ in (tuple, dict) or getattr(part, "shape", ()) for part in x)
-    return [with_tensors(part) for part in x] if nests else as_operand(x)
 
 
 def leaves(x: Any) -> list[Any]:
@@ -213,27 +202,12 @@ def is_tensor(x: Any) -> bool:
     return x.__class__ in (float, int, bool) or (x.__class__ is Tensor and not x.shape)
 
 
-def by_name(identifier: Any, table: dict[str, Any], what: str) -> Any:
-    """What an identifier of Keras' stands for: a name of the table, a class, or a function or instance itself."""
+def suggestion(name: str, names: dict[str, Any]) -> str | None:
+    """The one of the names that a misspelt one may have been."""
     from ...parser.suggest import suggest
 
-    config = {}
-    if identifier.__class__ is dict and "class_name" in identifier:
-        identifier, config = identifier["class_name"], identifier.get("config", {})
-        identifier = identifier if identifier in table else snake_case(identifier)
-    if identifier.__class__ is str:
-        if identifier not in table:
-            close = suggest(identifier, list(table))
-            raise failure(
-                "E0304", f"there is no {what} '{identifier}'",
-                f"did you mean '{close[0]}'?" if close else f"they are {', '.join(table)}",
-            )  # fmt: skip
-        identifier = table[identifier]
-    if identifier.__class__ is Class:
-        return invoke(identifier, [], config)
-    if identifier.__class__ is Instance or hasattr(identifier, "call") or identifier.__class__ is Function:
-        return identifier
-    raise failure("E0304", f"{describe(identifier)} is no {what}", f"give its name, or an instance: {', '.join(table)}")
+    found = suggest(name, names)
+    return found[0] if found else None
 
 
 def pass_over(message: str) -> None:
@@ -369,8 +343,8 @@ def date_text(seconds: Any, form: Any) -> str:
 FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
-        arguments, attributes, is_instance, flatten, rebuild, is_structure, with_tensors, leaves, distinct,
-        parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, by_name, pass_over, copied, with_members,
+        arguments, attributes, is_class, is_instance, flatten, rebuild, leaves, distinct,
+        parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, suggestion, pass_over, copied, with_members,
         fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, set_float, progress, clock,
         perf_counter, date_text, drawn, takes_gradients,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autodiff.drivers import basis, handed_back, in_width, refuse_mixed, zeros
+from ..autodiff.drivers import basis, fit_seed, handed_back, zeros
 from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
@@ -174,26 +174,15 @@ class GradientTape(Context):
             if single and shape_of(targets[0]) != () and not hasattr(output_gradients, "leaves"):
                 # One tensor and a plain list: the list is the tensor's cotangent.
                 output_gradients = operand(output_gradients)
-            cotangents = [operand(g) for g in flatten(output_gradients)]
-            if len(cotangents) != len(targets):
+            given = flatten(output_gradients)
+            if len(given) != len(targets):
                 raise failure(
-                    "E0506", f"{len(targets)} targets need as many output_gradients, and {len(cotangents)} were given"
+                    "E0506", f"{len(targets)} targets need as many output_gradients, and {len(given)} were given"
                 )
-            for g, t in zip(cotangents, targets):
-                refuse_mixed(g, t, "an item of output_gradients", "its target")
-            cotangents = [None if g is None else in_width(g, t, 0.0) for g, t in zip(cotangents, targets)]
-            for i, (t, g) in enumerate(zip(targets, cotangents)):
-                if g is None:
-                    cotangents[i] = seed_for(t)
-                elif shape_of(g) != shape_of(t):
-                    if shape_of(g) == ():
-                        cotangents[i] = OPERATORS.broadcast_to(g, shape=shape_of(t))
-                    else:
-                        raise failure(
-                            "E0302",
-                            f"output_gradients of shape {shape_text(shape_of(g))} do not fit "
-                            f"a target of shape {shape_text(shape_of(t))}",
-                        )
+            cotangents = [
+                seed_for(t) if g is None else fit_seed(operand(g), t, "an item of output_gradients", "its target")
+                for g, t in zip(given, targets)
+            ]
         results, log = self.differentiate(targets, cotangents, leaves, consume)
         self.explain(sources, results, targets, log, zero)
         filled = [zeros_for(leaf) if g is None and zero else g for leaf, g in zip(leaves, results)]
@@ -259,29 +248,11 @@ class GradientTape(Context):
         """d target / d source, of shape target.shape + source.shape, for every target and source of the structures."""
         zero = wants_zero(unconnected_gradients)
         self.claim()
-        return rebuild(target, [self.jacobian_of(self.target(t), sources, zero) for t in flatten(target)])
-
-    def jacobian_of(self, target: Any, sources: Any, zero: bool) -> Any:
-        leaves = flatten(sources)
-        size = count(shape_of(target))
-        rows: list[list[Any]] = []
-        for i in range(size):
-            rows.append(self.differentiate([target], [basis(target, i)], leaves, False)[0])
-        results: list[Any] = []
-        for k, leaf in enumerate(leaves):
-            column = [row[k] for row in rows]
-            if all(c is None for c in column):
-                results.append(None)
-                continue
-            filled = [zeros_for(leaf) if c is None else c for c in column]
-            if shape_of(target) == ():
-                results.append(filled[0])
-            else:
-                stacked = OPERATORS.stack(filled)
-                results.append(OPERATORS.reshape(stacked, shape=shape_of(target) + shape_of(leaf)))
-        self.explain(sources, results, [target], self.tape.log, zero)
-        blocks = [zeros(shape_of(target) + shape_of(x)) if r is None and zero else r for x, r in zip(leaves, results)]
-        return rebuild(sources, blocks)
+        blocks = []
+        for t in [self.target(t) for t in flatten(target)]:
+            directions = [basis(t, i) for i in range(count(shape_of(t)))]
+            blocks.append(self.blocks(t, directions, sources, 0, shape_of(t), zero))
+        return rebuild(target, blocks)
 
     def method_batch_jacobian(
         self, target: Any, source: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
@@ -289,24 +260,35 @@ class GradientTape(Context):
     ) -> Any:  # fmt: skip
         """One Jacobian for each entry of the first axis, which target and source share."""
         zero = wants_zero(unconnected_gradients)
-        target, leaf = self.target(target), source
-        ts, ss = shape_of(target), shape_of(leaf)
+        target = self.target(target)
+        ts, ss = shape_of(target), shape_of(source)
         if len(ts) < 1 or len(ss) < 1 or ts[0] != ss[0]:
             raise failure(
                 "E0302", f"Need first dimension of target shape ({list(ts)}) and source shape ({list(ss)}) to match",
                 "jacobian(...) takes any shapes",
             )  # fmt: skip
         self.claim()
-        batch, rest = ts[0], ts[1:]
-        columns: list[Any] = []
-        for i in range(count(rest)):
-            columns += self.differentiate([target], [one_hot_batch(target, i)], [leaf], False)[0]
-        if all(g is None for g in columns):
-            self.explain(leaf, [None], [target], self.tape.log, zero)
-            return zeros((batch, *rest, *ss[1:])) if zero else None
-        filled = [zeros_for(leaf) if g is None else g for g in columns]
-        stacked = OPERATORS.stack(filled, axis=1)  # batch, targets, sources...
-        return OPERATORS.reshape(stacked, shape=(batch, *rest, *ss[1:]))
+        directions = [one_hot_batch(target, i) for i in range(count(ts[1:]))]
+        return self.blocks(target, directions, source, 1, ts, zero)
+
+    def blocks(
+        self, target: Any, directions: list[Any], sources: Any, axis: int, shape: tuple[int, ...], zero: bool
+    ) -> Any:
+        """The gradients along cotangents of one target, stacked along an axis, in `shape` + what the source has behind it."""
+        leaves = flatten(sources)
+        rows = [self.differentiate([target], [g], leaves, False)[0] for g in directions]
+        found: list[Any] = []
+        for leaf, *column in zip(leaves, *rows):
+            block = None
+            if any(g is not None for g in column):
+                parts = [zeros_for(leaf) if g is None else g for g in column]
+                block = parts[0]
+                if shape:
+                    block = OPERATORS.reshape(OPERATORS.stack(parts, axis=axis), shape=shape + shape_of(leaf)[axis:])
+            found.append(block)
+        self.explain(sources, found, [target], self.tape.log, zero)
+        filled = [zeros(shape + shape_of(x)[axis:]) if g is None and zero else g for x, g in zip(leaves, found)]
+        return rebuild(sources, filled)
 
     # --- the rest ---------------------------------------------------------------------------------------------------
 

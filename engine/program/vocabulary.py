@@ -36,10 +36,10 @@ CONSTANTS: dict[str, Any] = {
 INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
-    map filter iter next print pow divmod isinstance type repr
+    map filter iter next print pow isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    finfo as_dtype set_printoptions GradientTape Variable no_op device name_scope tf.Variable math.floor math.ceil math.trunc
-    hasattr getattr setattr callable ord chr super staticmethod classmethod property Tensor
+    finfo as_dtype GradientTape Variable no_op device name_scope tf.Variable math.floor math.ceil math.trunc
+    getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )
 # Functions that are written in the language, each with its file of engine/library/.
@@ -50,9 +50,9 @@ WRITTEN = {
             "control",
             "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
         ),
-        ("builtins", "set frozenset hash issubclass"),
+        ("builtins", "set frozenset hash issubclass hasattr divmod"),
         ("nest", "tree_map"),
-        ("numpy", "printoptions assert_equal assert_allclose"),
+        ("numpy", "printoptions set_printoptions assert_equal assert_allclose"),
         ("python/functools", "partial"),
         ("tape", "ForwardAccumulator function gradients hessians"),
         ("optimize", "minimize lbfgs_minimize value_and_gradient pack unpack"),
@@ -81,7 +81,7 @@ INTRINSIC_ALIASES = {
 }
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
-BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow divmod slice".split())
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow slice".split())
 
 # Modules whose names are bound without an import, and the prefixes under them that change nothing.
 MODULES = {
@@ -190,7 +190,7 @@ class Meaning(Record):
 
 def bare(name: str) -> Meaning | None:
     """The meaning of a bare name."""
-    if name == "cond":
+    if name in ("cond", "divmod"):  # Python's, whose names rows have too
         return Meaning("library", (WRITTEN[name], name))
     if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
         return Meaning("intrinsic", name)
