@@ -198,9 +198,9 @@ class Operation:
     # ("elements"), of the lines along `axis` ("lines"), of the matrices of a batch ("matrices"), of factors ("product", and of
     # vectors that pass each other "overlaps"), or where each element of an input is added to one of the result ("sums").
     depends: str = ""
-    # On which side of its kinks or jumps the inputs are, and how far they are from a point that it is not analytic at.
+    # On which side of its kinks or jumps the inputs are, and a number whose sign tells the side of a pole.
     side: Rule | None = None
-    distance: Rule | None = None
+    pole: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
     linear_above_zero: bool = False  # curved below 0 only
     domain: Any = (

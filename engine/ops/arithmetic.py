@@ -185,7 +185,7 @@ divide = elementwise(
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=place)
         for place in (0, 1)
     ],
-    distance=lambda a, b: b, symbol="/", exact=True, real_beside=(1,),
+    pole=lambda a, b: b, symbol="/", exact=True, real_beside=(1,),
     doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
@@ -339,7 +339,7 @@ power = elementwise(
             adiff=NAN, tensorflow=0.0, subgradients="no value", input=1,
         ),
     ],
-    distance=sides.base_from_zero, symbol="**", largest=lambda sizes, n: power_bound(sizes[0], sizes[1]),
+    pole=sides.base_from_zero, symbol="**", largest=lambda sizes, n: power_bound(sizes[0], sizes[1]),
     doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
     example=("power(2, 10)", 1024),
 )  # fmt: skip

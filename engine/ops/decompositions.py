@@ -18,7 +18,6 @@ from ..core.operands import as_operand, plain
 from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
-from . import sides
 from .diagonals import diag_batch, tril, triu
 from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
@@ -137,7 +136,7 @@ def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 cholesky_row = rule(
-    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", distance=sides.determinant, depends="matrices",
+    "cholesky", "x", _cholesky_vjp, array=_cholesky, dtype="float", depends="matrices",
     doc="The lower triangular L with L L^H = x, of the Hermitian part of x; so the gradient is Hermitian.",
     example=("cholesky([[4.0, 2.0], [2.0, 2.0]])", [[2.0, 0.0], [1.0, 1.0]]),
 )  # fmt: skip

@@ -84,7 +84,7 @@ def _log_singular(message: str, end: float = 0.0) -> list[Singular]:
 
 log = elementwise(
     "log", "x", [lambda y, x: divide(1.0, x)], **by_math("log"), aliases="ln", domain=[(0.1, 10)],
-    singular=_log_singular("log"), distance=sides.from_zero, doc="The natural logarithm.", example=("log(e)", 1.0),
+    singular=_log_singular("log"), doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
 log_to_base = composite(
     "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), domain=[(0.1, 10), (2, 5)], internal=True,
@@ -93,11 +93,11 @@ log_to_base = composite(
 log.longer = log_to_base
 log2 = elementwise(
     "log2", "x", [lambda y, x: divide(1.0 / LN2, x)], **by_math("log2"), domain=[(0.1, 10)], singular=_log_singular("log2"),
-    distance=sides.from_zero, doc="The logarithm to base 2.", example=("log2(8)", 3.0), formula="log(x)/log(2)",
+    doc="The logarithm to base 2.", example=("log2(8)", 3.0), formula="log(x)/log(2)",
 )  # fmt: skip
 log10 = elementwise(
     "log10", "x", [lambda y, x: divide(1.0 / LN10, x)], **by_math("log10"), domain=[(0.1, 10)], singular=_log_singular("log10"),
-    distance=sides.from_zero, doc="The logarithm to base 10.", example=("log10(1000)", 3.0), formula="log(x)/log(10)",
+    doc="The logarithm to base 10.", example=("log10(1000)", 3.0), formula="log(x)/log(10)",
 )  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def _log1p(np: Any, x: Any) -> Any:
 
 log1p = elementwise(
     "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)], scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
-    kernel="math.log1p({0})", singular=_log_singular("log1p", -1.0), replaces="log(1 + x)", distance=lambda x: 1 + x,
+    kernel="math.log1p({0})", singular=_log_singular("log1p", -1.0), replaces="log(1 + x)",
     doc="log(1 + x), exact for small x.", example=("log1p(1e-20)", 1e-20),
 )  # fmt: skip
 
@@ -133,19 +133,19 @@ square = elementwise(
 )  # fmt: skip
 sqrt = elementwise(
     "sqrt", "x", [lambda y, x: divide(0.5, y)], **by_math("sqrt"), domain=[(0.1, 10)],
-    singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))], distance=sides.from_zero,
+    singular=[Singular(lambda x: x == 0, "sqrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The square root.", example=("sqrt(9)", 3.0), formula="x**(1/2)",
 )  # fmt: skip
 rsqrt = elementwise(
     "rsqrt", "x", [lambda y, x: divide(-0.5 * y, x)], scalar=lambda x: 1.0 / math.sqrt(x), array=lambda np, x: 1 / np.sqrt(x),
     dtype="float", domain=[(0.1, 10)], kernel="(1.0 / math.sqrt({0}))",
     singular=[Singular(lambda x: x == 0, "rsqrt has an infinite derivative at 0", **everywhere(-INF))],
-    distance=sides.from_zero, doc="One over the square root.", example=("rsqrt(4)", 0.5),
+    doc="One over the square root.", example=("rsqrt(4)", 0.5),
 )  # fmt: skip
 cbrt = elementwise(
     "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))], scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float",
     accepts="bif", domain=[(0.1, 10)], kernel="np.cbrt({0})",
-    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))], distance=sides.from_zero,
+    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))], pole=sides.from_zero,
     doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
 
@@ -159,7 +159,7 @@ reciprocal = elementwise(
     "reciprocal", "x", [lambda y, x: -(y * y)], scalar=lambda x: 1.0 / x, array=_reciprocal, dtype="float",
     kernel="(1.0 / {0})", domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
-    distance=sides.from_zero, doc="One over x.", example=("reciprocal(4)", 0.25),
+    pole=sides.from_zero, doc="One over x.", example=("reciprocal(4)", 0.25),
 )  # fmt: skip
 squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
@@ -381,7 +381,7 @@ hypot = elementwise(
         )
         for i in (0, 1)
     ],
-    distance=sides.from_origin, analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
+    analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
     example=("hypot(3, 4)", 5.0), formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
 

@@ -68,7 +68,7 @@ euclidean_norm = rule(
         Singular(lambda x: (x == 0).all(), "norm is not differentiable at 0", adiff=0.0, torch=0.0,
                  subgradients="0 chosen from the unit ball")
     ],
-    distance=lambda x, **static: abs(x).max(initial=0.0), analytic=False, depends="lines",
+    analytic=False, depends="lines",
     doc="The square root of the sum of squares, without overflow or underflow on the way.",
     example=("euclidean_norm([3.0, 4.0])", 5.0),
 )  # fmt: skip

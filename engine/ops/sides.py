@@ -1,4 +1,4 @@
-"""On which side of its kinks and jumps a row's inputs are, and how far they are from where it is not analytic."""
+"""On which side of its kinks, jumps and poles a row's inputs are."""
 
 from __future__ import annotations
 
@@ -35,19 +35,14 @@ def ranking(x: Any, axis: Any = None, **static: Any) -> Any:
     return np.argsort(x, axis=axis if axis.__class__ is int else None, kind="stable") if x.ndim else 0
 
 
-# --- distances ------------------------------------------------------------------------------------------------------
+# --- poles: numbers whose sign changes there -------------------------------------------------------------------------
 
 
 def from_zero(x: Any) -> Any:
     return x
 
 
-def from_origin(a: Any, b: Any) -> Any:
-    return abs(a) + abs(b)
-
-
-def from_pole(x: Any) -> Any:
-    """How far a number is from the integers that are not positive."""
+def gamma_pole(x: Any) -> Any:
     import numpy as np
 
     return np.where(x > 0, x, x - np.rint(x))

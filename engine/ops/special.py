@@ -88,7 +88,7 @@ def _at_nonpositive_integers(x: Any) -> Any:
 def _gamma_poles(name: str) -> dict[str, Any]:
     return {
         "singular": [Singular(_at_nonpositive_integers, f"{name} has a pole here", adiff=NAN)],
-        "distance": sides.from_pole,
+        "pole": sides.gamma_pole,
         "domain": [(0.2, 6)],
     }
 

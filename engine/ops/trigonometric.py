@@ -28,7 +28,7 @@ cos = elementwise(
 )  # fmt: skip
 tan = elementwise(
     "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y], **by_math("tan"), domain=[(-1.4, 1.4)],
-    distance=sides.cosine, doc="The tangent of x radians.", example=("tan(0)", 0.0),
+    pole=sides.cosine, doc="The tangent of x radians.", example=("tan(0)", 0.0),
 )  # fmt: skip
 sec = elementwise(
     "sec", "x", [lambda y, x: y * tan(x)], scalar=lambda x: 1.0 / math.cos(x), array=lambda np, x: 1 / np.cos(x), dtype="float",
@@ -95,7 +95,7 @@ arctan2 = elementwise(
         )
         for i in (0, 1)
     ],
-    distance=sides.from_origin, doc="The angle in [-pi, pi] of the point (x, y).", example=("arctan2(0, 1)", 0.0),
+    doc="The angle in [-pi, pi] of the point (x, y).", example=("arctan2(0, 1)", 0.0),
 )  # fmt: skip
 
 
