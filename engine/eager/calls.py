@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.errors import ARITHMETIC_FAULTS, failure, plural
+from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE
@@ -16,7 +16,7 @@ from ..program import core as c
 from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
-from .values import Bound, Builtin, Function, in_library, point_outside
+from .values import Bound, Builtin, Function, check_arguments, in_library, point_outside, without_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -221,41 +221,21 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
 def place_arguments(function: Function, frame: list[Any], args: list[Any], keywords: dict[str, Any]) -> None:
     """Put the arguments of a call, and the defaults of those that it lacks, into the slots of the parameters."""
     code = function.code
-    names, most, count = code.parameters, code.positional, len(args)
+    names, most = code.parameters, code.positional
     # A method's own instance is none of the arguments that a call shows.
     own = 1 if (code.name.count(".") or function.library) and names[:1] in (["self"], ["cls"]) else 0
     called = code.name.removesuffix(".__init__") if function.library else code.name
-    if count > most and code.rest is None:
-        raise failure(
-            "E0305",
-            f"{called} takes {plural(most - own, 'argument')}"
-            + (" by position" if most < len(names) else "")
-            + f", and {count - own} {'was' if count - own == 1 else 'were'} given",
-        )
-    frame[2 : 2 + min(count, most)] = args[:most]
+    needed = [name for name, default in zip(names, function.defaults) if default is UNSET]
+    named = {key: x for key, x in keywords.items() if key in names}
+    if code.named is not None:
+        frame[code.named] = {key: x for key, x in keywords.items() if key not in names}
+        keywords = named
+    elif function.library:
+        keywords = without_name(keywords, names)
+    check_arguments(called, names, most, code.rest is not None, needed, len(args), keywords, own)
+    frame[2 : 2 + len(names)] = function.defaults
+    frame[2 : 2 + min(len(args), most)] = args[:most]
+    for key, value in named.items():
+        frame[2 + names.index(key)] = value
     if code.rest is not None:
         frame[code.rest] = tuple(args[most:])
-    others: dict[str, Any] = {}
-    for key, value in keywords.items():
-        if key not in names:
-            if code.named is None:
-                if key == "name" and function.library:
-                    continue
-                raise failure(
-                    "E0305", f"{called} has no parameter '{key}'",
-                    f"its parameters are {', '.join(names[own:])}" if names[own:] else "it has none",
-                )  # fmt: skip
-            others[key] = value
-            continue
-        slot = 2 + names.index(key)
-        if frame[slot] is not UNSET:
-            raise failure("E0305", f"{called} got '{key}' twice")
-        frame[slot] = value
-    if code.named is not None:
-        frame[code.named] = others
-    for i, name in enumerate(names):
-        if frame[2 + i] is UNSET:
-            default = function.defaults[i]
-            if default is UNSET:
-                raise failure("E0305", f"{called} needs an argument for '{name}'")
-            frame[2 + i] = default

@@ -11,7 +11,7 @@ from ..kinds.kind import INVOKE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from ..core.state import Site
@@ -55,6 +55,36 @@ class Function:
         return Derived(self.name, lambda rest, named: invoke(self, [*models, *rest], {**constants, **named}))
 
 
+def without_name(keywords: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """Keywords without TensorFlow's `name=...`, where no parameter has it."""
+    return {key: x for key, x in keywords.items() if key != "name" or key in names}
+
+
+def check_arguments(
+    called: str, names: Sequence[str], most: int, more: bool, needed: Sequence[str], count: int, keywords: Iterable[str],
+    own: int,
+) -> None:  # fmt: skip
+    """Refuse `count` arguments and keywords that do not fit parameters, of which `most` are taken by position, or `more`.
+
+    The `own` first parameter, of a method, does not count in messages.
+    """
+    if count > most and not more:
+        taken = "at most " if len(needed) < len(names) else ""
+        by_position = " by position" if most < len(names) else ""
+        given = f"{count - own} {'was' if count - own == 1 else 'were'} given"
+        raise failure("E0305", f"{called} takes {taken}{plural(most - own, 'argument')}{by_position}, and {given}")
+    placed = names[: min(count, most)]
+    for key in keywords:
+        if key not in names:
+            hint = f"its parameters are {', '.join(names[own:])}" if names[own:] else "it has none"
+            raise failure("E0305", f"{called} has no parameter '{key}'", hint)
+        if key in placed:
+            raise failure("E0305", f"{called} got '{key}' twice")
+    for key in needed:
+        if key not in placed and key not in keywords:
+            raise failure("E0305", f"{called} needs an argument for '{key}'")
+
+
 class Builtin:
     """A function of the language that is no row. `run` takes the program's values."""
 
@@ -77,24 +107,12 @@ class Builtin:
             except UNFIT as fault:
                 raise unfit(self.name, args[bound:]) from fault
         code = self.run.__code__
-        if self.most is not None and len(args) > self.most:
-            most, given = self.most - bound, len(args) - bound
-            raise failure("E0305", f"{self.name} takes at most {plural(most, 'argument')}, and {given} were given")
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        positional = code.co_varnames[: code.co_argcount]
         if not code.co_flags & 0x08:
-            for key in list(keywords):
-                if key not in names:
-                    if key == "name":
-                        del keywords[key]
-                        continue
-                    raise failure("E0305", f"{self.name} has no parameter '{key}'")
-        for key in names[: len(args)]:
-            if key in keywords and key in positional:
-                raise failure("E0305", f"{self.name} got '{key}' twice")
-        for key in names[len(args) : self.least]:
-            if key not in keywords:
-                raise failure("E0305", f"{self.name} needs '{key}'")
+            keywords = without_name(keywords, names)
+        named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
+        more, needed = self.most is None, names[: self.least]
+        check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
         try:
             return self.run(*args, **keywords)
         except UNFIT as fault:
