@@ -89,19 +89,6 @@ class RaggedTensor(Kind):
     def with_leaves(self, leaves: list[Any]) -> RaggedTensor:
         return self.with_flat(leaves[0])
 
-    def coordinates(self) -> Any:
-        """The place of each flat value, one column for each of the ragged rank + 1 axes."""
-        found = np.arange(len(self.splits) - 1)[:, None]
-        for splits in self.levels:
-            rows = np.repeat(np.arange(len(splits) - 1), np.diff(splits))
-            found = np.column_stack([found[rows], np.arange(splits[-1]) - splits[:-1][rows]])
-        return found
-
-    def bounding(self) -> tuple[int, ...]:
-        """The shape of the smallest tensor that holds all rows."""
-        widths = [int(np.diff(splits).max(initial=0)) for splits in self.levels]
-        return (len(self.splits) - 1, *widths, *shape_of(self.flat)[1:])
-
     # --- text and results -------------------------------------------------------------------------------------------
 
     def nested(self, part: Callable[[int, int], Any]) -> list[Any]:
@@ -203,10 +190,7 @@ class RaggedTensor(Kind):
     # --- rows of the table ------------------------------------------------------------------------------------------
 
     def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        name = op.name.removeprefix("tf.")
-        if name == "where" and (len(inputs) < 2 or inputs[1] is None):
-            return counts(self.coordinates()[np.asarray(self.flat.value)])
-        return import_module(".ragged_rows", __package__).operate(op, name, inputs, attributes)
+        return import_module(".ragged_rows", __package__).operate(op, op.name.removeprefix("tf."), inputs, attributes)
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
@@ -215,47 +199,6 @@ class RaggedTensor(Kind):
         return self.nested(lambda start, stop: np.asarray(self.flat.value)[start:stop].tolist())
 
     method_numpy = method_to_list
-
-    def method_to_tensor(self, default_value: Any = None, shape: Any = None) -> Any:
-        """Dense: short rows are filled with `default_value`, and all are cut or filled to `shape` where it has a size."""
-        flat, size = self.flat, self.bounding()
-        count, depth = shape_of(flat)[0], len(self.levels) + 1
-        places = np.full(size[:depth], count)
-        places[tuple(self.coordinates().T)] = np.arange(count)
-        if shape is not None:
-            wanted = list(shape)
-            if len(wanted) != len(size) or any(w not in (None, n) for w, n in zip(wanted[depth:], size[depth:])):
-                raise failure("E0302", f"to_tensor: shape {wanted} does not fit rows of shape {list(size)}")
-            outer = [n if w is None else w for w, n in zip(wanted, size)][:depth]
-            here = places[tuple([slice(n) for n in outer])]
-            places = np.pad(here, [(0, n - m) for n, m in zip(outer, here.shape)], constant_values=count)
-        if default_value is None:
-            default_value = "" if flat.dtype.kind == "s" else 0
-        filler = as_operand(default_value)
-        if flat.dtype.kind != "s" and (filler.__class__ is not Tensor or filler.dtype.weak):
-            filler = OPERATORS.cast(filler, dtype=flat.dtype)
-        row = OPERATORS.broadcast_to(filler, shape=(1, *shape_of(flat)[1:]))
-        rows = OPERATORS.take_rows(OPERATORS.concat([flat, row]), indices=places.ravel())
-        return OPERATORS.reshape(rows, shape=(*places.shape, *shape_of(flat)[1:]))
-
-    def method_to_sparse(self) -> Any:
-        from .sparse import SparseTensor
-
-        flat, size, places = self.flat, self.bounding(), self.coordinates()
-        inner = size[len(self.levels) + 1 :]
-        if inner:
-            offsets = np.indices(inner).reshape(len(inner), -1).T
-            places = np.column_stack([np.repeat(places, len(offsets), 0), np.tile(offsets, (len(places), 1))])
-            flat = OPERATORS.reshape(flat, shape=(-1,))
-        return SparseTensor(places, flat, size)
-
-    def method_with_values(self, new_values: Any) -> RaggedTensor:
-        values = new_values if new_values.__class__ is RaggedTensor else as_operand(new_values)
-        if nrows(values) != self.splits[-1]:
-            raise failure(
-                "E0302", f"with_values: {nrows(values)} values do not fill rows that hold {self.splits[-1]}",
-            )  # fmt: skip
-        return RaggedTensor(values, self.splits, self.uniform)
 
 
 # --- rows -------------------------------------------------------------------------------------------------------------

@@ -100,6 +100,8 @@ def operate(op: Operation, name: str, inputs: tuple[Any, ...], attributes: dict[
     """The row of that name on operands of which one is a RaggedTensor: it has a way of its own, or that of its family."""
     if name in WRITTEN:
         return call(STATE.library(ROWS, name), *inputs, **(attributes or {}))
+    if name == "where" and (len(inputs) < 2 or inputs[1] is None):
+        return call(STATE.library(ROWS, "true_places"), inputs[0])
     way = ""
     if "segment_" in name:
         way = "segment"
