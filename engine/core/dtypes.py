@@ -57,6 +57,10 @@ def _greatest(dtype: DType) -> int | float:
 
 def _limit(dtype: DType, name: str) -> float:
     """What NumPy's finfo says of a dtype of floats."""
+    if dtype.kind not in "fc":
+        from .errors import failure
+
+        raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
     import numpy as np
 
     return float(getattr(np.finfo(dtype.name), name))

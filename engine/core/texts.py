@@ -34,7 +34,7 @@ def method(name: str) -> Callable[..., Any]:
 PLAIN = """
 upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index rindex count capitalize swapcase casefold
 partition rpartition removeprefix removesuffix title isdigit isdecimal isnumeric isalpha isalnum isupper islower isspace istitle
-isidentifier
+isidentifier isascii isprintable
 """
 
 TEXT_METHODS: dict[str, Callable[..., Any]] = {

@@ -230,11 +230,14 @@ def isinstance_(x: Any, kinds: Any) -> bool:
 
 
 def variable(
-    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True,
-    shape: Any = None, make: Any = OPERATORS.constant,
+    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True, shape: Any = None
 ) -> Variable:  # fmt: skip
+    return made_by(OPERATORS.constant, initial_value, trainable, name, dtype)
+
+
+def made_by(constant: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any) -> Variable:
     made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-    return Variable(make(made, dtype=dtype), truth(trainable), name or "")
+    return Variable(constant(made, dtype=dtype), truth(trainable), name or "")
 
 
 def tensorflow_variable(
@@ -252,7 +255,7 @@ def tensorflow_variable(
     """tf.Variable: of TensorFlow's default dtypes."""
     from ..ops.tensorflow import TENSORFLOW
 
-    found = variable(initial_value, trainable, name, dtype, make=TENSORFLOW["constant"])
+    found = made_by(TENSORFLOW["constant"], initial_value, trainable, name, dtype)
     found.constraint = constraint
     if STATE.site.source is not None and STATE.site.source.library:
         found.path = found.label  # one of Keras'

@@ -139,8 +139,10 @@ class Draws:
                 found = self.source.permutation(*arrays)
             elif kind == "choice":
                 found = self.source.choice(arrays[0], shape, *arrays[1:])
+            elif kind in ("random", "standard_normal"):
+                found = getattr(self.source, kind)(*arrays, shape)
             else:  # RandomState calls its integers otherwise
-                found = (getattr(self.source, kind, None) or self.source.randint)(*arrays, shape)
+                found = (getattr(self.source, "integers", None) or self.source.randint)(*arrays, shape)
         except ValueError as fault:
             raise failure("E0401", f"{kind}: {fault}") from None
         if not getattr(found, "shape", ()):

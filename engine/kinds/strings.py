@@ -28,6 +28,12 @@ def octets(text: str) -> bytes:
         return text.encode("utf-8", "replace")
 
 
+def size(text: str, unit: str) -> int:
+    """How many bytes, or characters of UTF-8, there are: all bytes but those that continue a character."""
+    data = octets(text)
+    return len(data) if unit == "BYTE" else sum(byte & 0xC0 != 0x80 for byte in data)
+
+
 def string(data: Any) -> str:
     """Bytes as a string."""
     return bytes(data).decode("utf-8", BYTES_ERRORS)
@@ -161,6 +167,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "internal.strings.encoded": lambda text, encoding: string(text.encode(encoding, "replace")),
     **{
         f"internal.strings.{function.__name__}": function
-        for function in (texts, each, rows, replaced, matches, decoded, decode_raw, base64_of, of_base64)
+        for function in (size, texts, each, rows, replaced, matches, decoded, decode_raw, base64_of, of_base64)
     },
 }

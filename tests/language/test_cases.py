@@ -33,6 +33,9 @@ def read(path: Path) -> list[Any]:
         wanted = [line for line in lines if line.startswith(KEYS)]
         text = "\n".join([prelude, *(line for line in lines if line not in wanted)])
         assert wanted, f"{path.name}: a case without an expectation: {body}"
+        odd = [line for line in lines if line[:1] == "#" and line[1:2] in tuple("=~>!?-<") and line not in wanted]
+        assert not odd, f"{path.name}: no expectation begins like {odd}"
+        assert not ({"#=", "#~"} & {line[:2] for line in wanted} and "#!" in {line[:2] for line in wanted}), body
         cases.append(pytest.param(text.strip("\n"), wanted, id=f"{path.stem}: {name.strip() or body[:60]}"))
     return cases
 
@@ -46,6 +49,11 @@ def laid_out(value: Any) -> Any:
         found = value.to_plain()
         return found["indices"].tolist(), found["values"].tolist(), found["shape"]
     return type(value)(map(laid_out, value)) if isinstance(value, list | tuple) else value
+
+
+def truths(value: Any) -> Any:
+    """Which parts are bools: 1 == True as numbers."""
+    return list(map(truths, value)) if isinstance(value, list | tuple) else isinstance(value, bool)
 
 
 def near(found: Any, expected: Any, tolerance: float) -> None:
@@ -66,7 +74,9 @@ def test_case(run: Runner, text: str, wanted: list[str]) -> None:
     for line in wanted:
         key, _, rest = line.partition(" ")
         if key == "#=>":
-            assert value == ast.literal_eval(rest)
+            expected = ast.literal_eval(rest)
+            assert value == expected
+            assert truths(value) == truths(expected)
         elif key.startswith("#~"):
             near(value, ast.literal_eval(rest), float(key[2:-1]))
         elif key == "#!":
@@ -80,7 +90,8 @@ def test_case(run: Runner, text: str, wanted: list[str]) -> None:
         elif key == "#?":
             code, _, words = rest.partition(" ")
             words, _, place = words.partition(" @ ")
-            assert any(words in message and place in shown for message, shown in run.notices(code)), run.outcome.notices
+            found = [words in message and place in shown for message, shown in run.notices(code)]
+            assert sum(found) == 1, run.outcome.notices
     printed = [line[3:] for line in wanted if line.startswith("#>")]
     if printed:
         assert run.printed == "\n".join(printed) + "\n"
