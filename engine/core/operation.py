@@ -165,9 +165,8 @@ class Operation:
     # for the inputs and `{alpha}` for a static parameter. An array row: a function of the compiler's builder,
     # `kernel(k, x, **static)`.
     kernel: str | Rule | None = None
-    code: str = (
-        ""  # an array row that kernels compute as it is: the method of engine/kernels/emit/statements.py that writes it
-    )
+    # An array row that kernels compute as it is: the method of engine/kernels/emit/statements.py that writes it.
+    code: str = ""
     # The expression for integers if it is another one, and for truth values; a condition on integers at which the kernel is left.
     integer: str = ""
     truth: str = ""
@@ -203,9 +202,8 @@ class Operation:
     pole: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
     linear_above_zero: bool = False  # curved below 0 only
-    domain: Any = (
-        None  # an element-wise row: an interval for each input, where tests take samples; None for whole numbers
-    )
+    # An element-wise row: an interval for each input, where tests take samples; None for whole numbers.
+    domain: Any = None
 
     def __init__(self, name: str, signature: str, derivative: str, *, aliases: str = "", **facts: Any) -> None:
         unknown = [fact for fact in facts if fact not in FACTS]

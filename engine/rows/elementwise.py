@@ -70,7 +70,8 @@ class ElementWise:
             return FLOATS
         if kind == "bool" and not source:
             return TRUTHS
-        raise NotElementWise(f"a column of {column.dtype}")
+        said = {"U": "strings", "S": "strings", "O": "objects", "c": "complex numbers", "b": "truth values"}
+        raise NotElementWise(f"a column of {said.get(column.dtype.kind, column.dtype)}")
 
     # --- evaluation -------------------------------------------------------------------------------------------------
 

@@ -75,9 +75,9 @@ def test_other_programs_run_row_by_row(text: str, reason: str) -> None:
     ("columns", "at", "wrt", "reason"),
     [
         ({"x": np.arange(9), "y": Y}, {}, ["y"], "a column of int64"),
-        ({"x": X, "y": FLAG}, {}, ["x", "y"], "a column of bool"),
+        ({"x": X, "y": FLAG}, {}, ["x", "y"], "a column of truth values"),
         ({"x": X, "y": np.ones((9, 2))}, {}, None, "a column of tensors"),
-        ({"x": X * 1j, "y": Y}, {}, None, "a column of complex128"),
+        ({"x": X * 1j, "y": Y}, {}, None, "a column of complex numbers"),
         ({"x": X.astype("float32"), "y": Y.astype("float32")}, {}, None, "a column of float32"),
         ({"x": X}, {"y": [1.0, 2.0]}, None, "a constant that is no number"),
     ],
