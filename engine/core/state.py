@@ -81,8 +81,6 @@ class State:
     def reset(self) -> None:
         self.recorders.clear()
         self.site: Site = NOWHERE
-        # How many layers of each class have been named.
-        self.names: dict[str, int] = {}
         # How many statements around handle a ZeroDivisionError, so that bare numbers divided by zero raise one.
         self.dividing = 0
         self.masks: dict[int, tuple[Any, Any]] = {}

@@ -22,7 +22,7 @@ from .classes import FUNCTIONS as CLASSES
 from .classes import Class, Instance
 from .exceptions import EXCEPTIONS
 from .libraries import FUNCTIONS as INTERNAL
-from .libraries import dtypes_of, with_default_dtypes
+from .libraries import WithDefaultDtypes
 from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
@@ -33,7 +33,7 @@ from .values import Bound, Builtin, Context, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -220,7 +220,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             if x.__class__ is Instance and x.cls.derives_from(kind):
                 return True
             continue
-        if not isinstance(kind, (Builtin, DType)):
+        if not isinstance(kind, (Builtin, DType, WithDefaultDtypes)):
             raise failure(
                 "E0304", f"isinstance needs a type, and got {describe(kind)}", "the types are int, float, list, ..."
             )
@@ -309,26 +309,17 @@ FUNCTIONS: dict[str, Any] = {
 }  # fmt: skip
 
 
-class OfTensorflow(Builtin):
-    """A function of a value kind as `tf.` has it: what it makes of bare numbers has TensorFlow's default dtypes."""
-
-    __slots__ = ()
-
-    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
-        return with_default_dtypes(super().call(args, keywords, bound), dtypes_of((*args, *keywords.values())))
-
-
 class Intrinsics(dict[str, "Any"]):
     """The functions of the language by name; those of value kinds and minimisers are looked up when they are first used."""
 
-    def __missing__(self, name: str) -> Builtin:
+    def __missing__(self, name: str) -> Any:
         run = names.function(name.removeprefix("tf."))
-        made: type[Builtin] = OfTensorflow if name.startswith("tf.") else Builtin
         if run is None:
             from .minimizers import FUNCTIONS as MINIMIZERS
 
-            run, made = MINIMIZERS[name], Builtin
-        found = self[name] = made(name, run)
+            run = MINIMIZERS[name]
+        made = Builtin(name, run)
+        found = self[name] = WithDefaultDtypes(made) if name.startswith("tf.") else made
         return found
 
 

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 MOST_MASKS = 256
 GRADIENTS = ("gradients", "hessians")
-# Files whose variables a program changes: what it saves, and the state of the global generator.
-OF_ONE_RUN = ("internal.saving", "random", "train")
+# Files whose variables a program changes: what it saves, the names of its layers, and the state of the global generator.
+OF_ONE_RUN = ("internal.naming", "internal.saving", "random", "train")
 
 
 def library_name(compiler: Compiler, node: c.LibraryName) -> Run:
@@ -49,12 +49,12 @@ class WithDefaultDtypes:
     __slots__ = ("function",)
     description = "a function"
 
-    def __init__(self, function: Function) -> None:
+    def __init__(self, function: Any) -> None:
         self.function = function
 
     @property
     def name(self) -> str:
-        return self.function.name
+        return str(self.function.name)
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         return with_default_dtypes(invoke(self.function, args, keywords), dtypes_of([*args, *keywords.values()]))
@@ -151,20 +151,6 @@ def parts(x: Any, module: Class) -> tuple[list[Any], list[Any]]:
 def distinct(items: list[Any]) -> list[Any]:
     """The items without those that are one of the earlier ones."""
     return list({id(x): x for x in items}.values())
-
-
-def snake_case(name: str) -> str:
-    """`MyLayer` as `my_layer`."""
-    from re import sub
-
-    return sub(r"([a-z])([A-Z])", r"\1_\2", sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()
-
-
-def unique_name(name: str) -> str:
-    """A layer's name by its class: `dense`, `dense_1`, ... in one run of a program."""
-    name = snake_case(name).lstrip("_")
-    number = STATE.names[name] = STATE.names.get(name, -1) + 1
-    return f"{name}_{number}" if number else name
 
 
 def takes_gradients(x: Any) -> bool:
@@ -344,7 +330,7 @@ FUNCTIONS: dict[str, Any] = {
     "internal." + function.__name__: function
     for function in (
         arguments, attributes, is_class, is_instance, flatten, rebuild, leaves, distinct,
-        parts, snake_case, unique_name, name_of, of_library, parameters, is_tensor, suggestion, pass_over, copied, with_members,
+        parts, name_of, of_library, parameters, is_tensor, suggestion, pass_over, copied, with_members,
         fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, set_float, progress, clock,
         perf_counter, date_text, drawn, takes_gradients,
     )

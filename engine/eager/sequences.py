@@ -206,14 +206,9 @@ def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Calla
             items = list(xs)
             if not items:
                 raise failure("E0305", f"{name} needs at least one value")
-        best = items[0]
         if key is not None:
-            best_key = invoke(key, [best], {})
-            for item in items[1:]:
-                item_key = invoke(key, [item], {})
-                if truth(compare(OPERATOR_ROWS[sign], sign, item_key, best_key)):
-                    best, best_key = item, item_key
-            return best
+            return sorted_(items, key=key, reverse=sign == ">")[0]
+        best = items[0]
         for item in items[1:]:
             if best.__class__ in NUMBERS and item.__class__ in NUMBERS:
                 if item != item or best != best:

@@ -66,7 +66,7 @@ def representation(value: Any, depth: int = 0) -> str:
         return str(value.name)
     if cls is Builtin and value.name in TYPES:
         return f"<class '{value.name}'>"
-    if isinstance(value, (Function, Builtin)) or cls.__name__ == "Operation":
+    if isinstance(value, (Function, Builtin)) or cls.__name__ in ("Operation", "WithDefaultDtypes"):
         return f"<function {value.name}>"
     if cls is Bound:
         return f"<method {value.name}>"
