@@ -19,7 +19,6 @@ from ..core.operation import Operation, composite, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
 from .diagonals import diag_batch, tril, triu
-from .matrix_scale import FIXED, LINEAR, ROOT, factored
 from .products import matmul
 from .sorting import weak
 from .support import (
@@ -121,7 +120,7 @@ triangular_solve_row = rule(
 
 def _cholesky(np: Any, x: Any) -> Any:
     square("cholesky", x.shape)
-    return factored(np, x, lambda x: np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5), ROOT)
+    return np.linalg.cholesky((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5)
 
 
 def _cholesky_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -157,13 +156,13 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 qr_row = rule(
-    "qr_tall", "x", _qr_vjp, array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x)), FIXED, LINEAR),
+    "qr_tall", "x", _qr_vjp, array=lambda np, x: tuple(np.linalg.qr(x)),
     dtype="float", internal=True, depends="matrices", doc="The reduced QR factorisation of a matrix that is not wide.",
     example=("qr_tall([[2.0], [0.0]])", ([[1.0], [0.0]], [[2.0]])),
 )  # fmt: skip
 qr_complete = missing(
     "qr_complete", "x", "the columns of q beyond the rank are arbitrary: use mode='reduced'",
-    array=lambda np, x: factored(np, x, lambda x: tuple(np.linalg.qr(x, mode="complete")), FIXED, LINEAR), dtype="float",
+    array=lambda np, x: tuple(np.linalg.qr(x, mode="complete")), dtype="float",
     internal=True, doc="The QR factorisation with a square q, of a tall matrix.",
     example=("qr_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [[2.0], [0.0]])),
 )  # fmt: skip
@@ -242,7 +241,7 @@ def _eigh(np: Any, x: Any) -> Any:
     if not np.isfinite(x).all():
         # LAPACK's eigh drops a nan from the spectrum and says nothing.
         raise np.linalg.LinAlgError("Array must not contain infs or NaNs")
-    return factored(np, x, lambda x: tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5)), LINEAR, FIXED)
+    return tuple(np.linalg.eigh((x + np.conj(np.swapaxes(x, -1, -2))) * 0.5))
 
 
 def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -277,7 +276,7 @@ eigh_row = rule(
 
 def _eig(np: Any, x: Any) -> Any:
     square("eig", x.shape)
-    return factored(np, x, lambda x: tuple(np.linalg.eig(x if np.any(x.imag) else x.real)), LINEAR, FIXED)
+    return tuple(np.linalg.eig(x if np.any(x.imag) else x.real))
 
 
 def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -356,7 +355,7 @@ def _svd_array(np: Any, x: Any, complete: bool) -> tuple[Any, Any, Any]:
 
 svd_row = rule(
     "svd_thin", "x", _svd_vjp,
-    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=False), FIXED, LINEAR, FIXED),
+    array=lambda np, x: _svd_array(np, x, complete=False),
     dtype=results("crc"),
     singular=[
         found_by_rule("singular vectors " + COINCIDE, "the undefined terms are left out"),
@@ -370,7 +369,7 @@ svd_row = rule(
 )  # fmt: skip
 svd_complete = missing(
     "svd_complete", "x", "the singular vectors of the null space are arbitrary: use full_matrices=False",
-    array=lambda np, x: factored(np, x, lambda x: _svd_array(np, x, complete=True), FIXED, LINEAR, FIXED), dtype=results("crc"),
+    array=lambda np, x: _svd_array(np, x, complete=True), dtype=results("crc"),
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
 )  # fmt: skip

@@ -17,7 +17,6 @@ from .creation import eye
 from .decompositions import matrix, square
 from .diagonals import diagonal
 from .exponential import log
-from .matrix_scale import INVERSE, LINEAR, factored, scaled, shifted
 from .products import cross, matmul
 from .reductions import reduce_max, reduce_sum
 from .structure import index, reshape, stack
@@ -60,7 +59,7 @@ def _det(np: Any, x: Any) -> Any:
             found = x[..., 0, 0] * minors[0] + x[..., 0, 1] * minors[1] + x[..., 0, 2] * minors[2]
         if np.isfinite(found).all() and found.all():
             return found
-    return factored(np, x, np.linalg.det, side * LINEAR)
+    return np.linalg.det(x)
 
 
 def _det_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -184,10 +183,8 @@ det: Operation = rule(
 
 
 def _slogdet(np: Any, x: Any) -> Any:
-    side = square("slogdet", x.shape)
-    x, exponents = scaled(np, x)
-    sign, log = np.linalg.slogdet(x)
-    return sign, log if exponents is None else log + side * exponents * math.log(2.0)
+    square("slogdet", x.shape)
+    return tuple(np.linalg.slogdet(x))
 
 
 def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -217,7 +214,7 @@ logdet = composite(
 
 def _inv(np: Any, x: Any) -> Any:
     square("inv", x.shape)
-    return factored(np, x, np.linalg.inv, INVERSE)
+    return np.linalg.inv(x)
 
 
 def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -239,13 +236,7 @@ def _solve(np: Any, a: Any, b: Any) -> Any:
         raise failure("E0302", f"solve: a {side} by {side} matrix does not fit a right side of shape {list(b.shape)}")
     if b.ndim == 1:
         return _solve(np, a, b[:, None])[..., 0]
-    a, of_a = scaled(np, a)
-    b, of_b = scaled(np, b)
-    found = np.linalg.solve(a, b)
-    if of_a is None and of_b is None:
-        return found
-    exponents = (0 if of_b is None else of_b) - (0 if of_a is None else of_a)
-    return shifted(np, found, np.broadcast_to(exponents, found.shape[:-2]))
+    return np.linalg.solve(a, b)
 
 
 def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:

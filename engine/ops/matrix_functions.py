@@ -9,8 +9,6 @@ from ..core.operation import Operation, rule
 from ..core.tensor import OPERATORS
 from .decompositions import square
 from .joining import concat
-from .matrix_scale import INVERSE, ROOT, scaled, shifted
-from .reductions import reduce_max
 from .structure import index
 from .support import (
     adjoint,
@@ -19,7 +17,6 @@ from .support import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
@@ -33,32 +30,16 @@ def _quarter(x: Any, row: int, column: int) -> Any:
     return index(x, index=(Ellipsis, parts[row], parts[column]))
 
 
-def _matrix_function(
-    name: str,
-    doc: str,
-    example: Any,
-    change_example: Any,
-    unscaled: Callable[[Any, Any, Any], Any] | None = None,
-    growth: int = 0,
-) -> tuple[Operation, Operation]:
+def _matrix_function(name: str, doc: str, example: Any, change_example: Any) -> tuple[Operation, Operation]:
     """A function of matrices, and its derivative in a direction: f([[a, h], [0, a]]) has it in its upper right corner.
 
-    N. Higham, "Functions of Matrices" (2008), theorem 3.6. Of a function that has an answer for extreme matrices
-    `unscaled(np, y, exponents)` makes the value for a matrix from that for a scaled one, and its derivative grows with
-    half of the exponents times `growth`.
+    N. Higham, "Functions of Matrices" (2008), theorem 3.6.
     """
 
     def array(np: Any, x: Any) -> Any:
-        square(name, x.shape)
-        if unscaled is None or not x.size:
-            return of_ordinary(np, x)
-        x, exponents = scaled(np, x)
-        found = of_ordinary(np, x)
-        return found if exponents is None else unscaled(np, found, exponents)
-
-    def of_ordinary(np: Any, x: Any) -> Any:
         from scipy import linalg
 
+        square(name, x.shape)
         if not x.size:
             return x
         # SciPy warns of rounding in single precision: compute in double.
@@ -75,15 +56,11 @@ def _matrix_function(
         # The derivative is linear: keep the two blocks of each matrix of one size.
         size = np.max(np.abs(change), axis=(-2, -1), initial=0.0, keepdims=True)
         unit = np.where((size > 0.0) & (size < math.inf), size, 1.0)
-        x, exponents = scaled(np, x) if unscaled is not None and x.size else (x, None)
         shape = np.broadcast_shapes(x.shape[:-2], change.shape[:-2])
         whole = np.zeros((*shape, 2 * side, 2 * side), dtype=x.dtype)
         whole[..., :side, :side] = whole[..., side:, side:] = x
         whole[..., :side, side:] = change / unit
-        found = of_ordinary(np, whole)[..., :side, side:]
-        if exponents is not None:
-            found = shifted(np, found, np.broadcast_to(growth * (exponents // 2), shape))
-        return found * unit
+        return array(np, whole)[..., :side, side:] * unit
 
     def change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
         def to_x() -> Any:
@@ -94,25 +71,12 @@ def _matrix_function(
 
         return to_x, lambda: changed(adjoint(x), g)
 
-    def change_kernel(k: Any, x: Any, change: Any) -> Any:
-        if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS.abs(x))
-        size = reduce_max(OPERATORS.abs(change))
-        unit = OPERATORS.where((size > 0.0) & (size < math.inf), size, 1.0)
-        whole = _blocks(x, change / unit, OPERATORS.zeros_like(x), x)
-        return _quarter(getattr(k, name)(whole), 0, 1) * unit
-
-    def kernel(k: Any, x: Any) -> Any:
-        if unscaled is not None:
-            k.leave_unless_ordinary(OPERATORS.abs(x))
-        return getattr(k, name)(x)
-
     changed = rule(
         f"{name}_change", "x, change", change_vjp, internal=True, array=change_array, library="scipy", dtype="float",
-        kernel=change_kernel, depends="matrices", doc=f"The derivative of {name} in a direction.", example=change_example,
+        depends="matrices", doc=f"The derivative of {name} in a direction.", example=change_example,
     )  # fmt: skip
     row = rule(
-        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float", kernel=kernel,
+        name, "x", lambda g, y, x: changed(adjoint(x), g), array=array, library="scipy", dtype="float",
         depends="matrices", doc=doc, example=example, aliases="matrix_exponential" if name == "expm" else "",
     )  # fmt: skip
     return row, changed
@@ -125,10 +89,8 @@ expm, expm_change = _matrix_function(
 logm, logm_change = _matrix_function(
     "logm", "The principal logarithm of a matrix.", ("logm([[1.0, 1.0], [0.0, 1.0]])", [[0.0, 1.0], [0.0, 0.0]]),
     ("logm_change([[1.0]], [[2.0]])", [[2.0]]),
-    lambda np, y, exponents: y + np.multiply.outer(exponents * math.log(2.0), np.eye(y.shape[-1])), INVERSE,
 )  # fmt: skip
 sqrtm, sqrtm_change = _matrix_function(
     "sqrtm", "The principal square root of a matrix.", ("sqrtm([[4.0, 0.0], [0.0, 9.0]])", [[2.0, 0.0], [0.0, 3.0]]),
     ("sqrtm_change([[4.0]], [[1.0]])", [[0.25]]),
-    lambda np, y, exponents: shifted(np, y, exponents // 2), -ROOT,
 )  # fmt: skip

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 
 from ...core.tensor import OPERATORS, count, shape_of
-from ...ops.matrix_scale import BITS
 from ..ir import BOOL, FLOAT, INT, PRODUCTS, If
 from .shapes import axes_of, need
 
@@ -190,19 +189,11 @@ class Vocabulary:
 
     # --- systems ----------------------------------------------------------------------------------------------------
 
-    def ordinary(self, *matrices: Any) -> None:
-        """Leave the kernel for matrices of extreme numbers, which the tape scales, and for those that are not finite."""
-        for x in matrices:
-            if x.size:
-                largest = OPERATORS.max(OPERATORS.abs(x), axis=tuple(range(len(x.shape))[-2:]))
-                fits = OPERATORS.logical_and(largest <= 2.0**BITS, largest >= 2.0**-BITS)
-                fits = OPERATORS.logical_or(fits, OPERATORS.equal(largest, 0.0))
-                self.builder.check(OPERATORS.all(fits))
-
     def solve(self, a: Any, b: Any) -> Any:
         if len(b.shape) == 1:
             return OPERATORS.index(self.solve(a, OPERATORS.reshape(b, shape=(-1, 1))), index=(Ellipsis, 0))
-        self.ordinary(a, b)
+        for x in (a, b):  # Numba's solve refuses others
+            self.builder.check(OPERATORS.all(OPERATORS.isfinite(x)))
         return self.primitive(OPERATORS.solve, a, b)
 
     def inv(self, x: Any) -> Any:
