@@ -12,7 +12,6 @@ from ..core.tensor import OPERATORS
 from .arithmetic import PRODUCTS
 from .reductions import reduce_sum
 from .shapes import transpose
-from .strong_products import NEITHER, beside_infinities
 from .structure import index, reshape, stack
 from .support import (
     adjoint,
@@ -35,8 +34,9 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 
 
-def rounded_matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
-    """np.matmul as if every product were rounded before it is added; the zeros of the cotangents in `strong` are strong.
+def rounded_matmul(np: Any, a: Any, b: Any, strong: str = "") -> Any:
+    """np.matmul as if every product were rounded before it is added; the zeros of the cotangents in `strong`, which is "",
+    "a", "b" or "ab", are strong.
 
     BLAS fuses both, so that of two products beyond the floats, one of either sign, the last one remains. Complex numbers
     it multiplies by 1 + 0j in the end, which makes nan of either part where the other is not finite.
@@ -48,18 +48,20 @@ def rounded_matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
     found = np.matmul(a, b)
     if found.dtype.kind != "f" or np.isfinite(found).all():
         return found
-    found = with_rounded_terms(np, found, a, b)
-    if np.isfinite(a).all() and np.isfinite(b).all():
-        return found
-    return beside_infinities(np, found, a, b, strong, lambda x, y: rounded_matmul(np, x, y))
+    return with_rounded_terms(np, found, a, b, strong)
 
 
-def with_rounded_terms(np: Any, found: Any, a: Any, b: Any) -> Any:
-    """A product of matrices, anew where it is beyond the floats and its factors are not."""
+def with_rounded_terms(np: Any, found: Any, a: Any, b: Any, strong: str) -> Any:
+    """A product of matrices, anew by its terms where it is beyond the floats and its factors are not, and where strong zeros
+    may account for a nan."""
     left, right = np.atleast_2d(a), b if b.ndim > 1 else b[:, None]
     fits = np.isfinite(left).all(axis=-1)[..., :, None] & np.isfinite(right).all(axis=-2)[..., None, :]
     shape = fits.shape
-    places = np.nonzero(fits & ~np.isfinite(found.reshape(shape)))
+    again = fits & ~np.isfinite(found.reshape(shape))
+    if strong:
+        lost = np.matmul(np.isnan(left) * 1.0, right != 0) + np.matmul((left != 0) * 1.0, np.isnan(right))
+        again |= np.isnan(found.reshape(shape)) & (lost == 0)
+    places = np.nonzero(again)
     if not len(places[0]):
         return found
     rows = np.broadcast_to(left, (*shape[:-1], left.shape[-1]))
@@ -68,12 +70,12 @@ def with_rounded_terms(np: Any, found: Any, a: Any, b: Any) -> Any:
     step = max(CHUNK // left.shape[-1], 1)
     for start in range(0, len(places[0]), step):
         some = tuple([place[start : start + step] for place in places])
-        terms = rows[some[:-1]] * columns[(*some[:-2], some[-1])]
+        terms = PRODUCTS[strong](np, rows[some[:-1]], columns[(*some[:-2], some[-1])])
         exact[some] = np.sum(terms.T.copy(), axis=0)  # one after the other
     return exact.reshape(np.shape(found))[()]
 
 
-def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = "") -> Any:
     """A sum of products of vectors, by the terms alone where `times` is beyond the floats and no element is, and where the
     zeros of cotangents are strong."""
     if np.result_type(a, b).kind == "c":
@@ -81,17 +83,15 @@ def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = N
 
         return by_parts(np, lambda x, y: rounded_sums(np, times, sums, x, y, strong), a, b, times)
     found = times(a, b)
-    if np.isfinite(found).all():
+    if np.isfinite(found).all() or not (strong or (np.isfinite(a).all() and np.isfinite(b).all())):
         return found
-    if np.isfinite(a).all() and np.isfinite(b).all():
-        return sums(a, b)
-    return beside_infinities(np, found, a, b, strong, lambda x, y: rounded_sums(np, times, sums, x, y))
+    return sums(a, b, strong)
 
 
 # --- matrix products ------------------------------------------------------------------------------------------------
 
 
-def _matmul(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+def _matmul(np: Any, a: Any, b: Any, strong: str = "") -> Any:
     a, b = np.asarray(a), np.asarray(b)
     if not a.ndim or not b.ndim:
         raise failure("E0302", "matmul takes tensors, not scalars", "multiply by a number with *")
@@ -112,7 +112,7 @@ def _row(x: Any) -> Any:
     return reshape(x, shape=(*shape_of(x)[:-1], 1, *shape_of(x)[-1:]))
 
 
-def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
+def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = "") -> tuple[Any, Any]:
     rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
     # g meets b in the cotangent of a, and a in that of b.
     both_a, both_b = "b" in strong, "a" in strong
@@ -172,7 +172,7 @@ tf_matmul = composite(
 # --- contractions ---------------------------------------------------------------------------------------------------
 
 
-def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = NEITHER) -> Any:
+def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = "") -> Any:
     """One matrix product: shared labels that stay are batches, shared ones that go are summed, the rest are free."""
     a, b = np.asarray(a), np.asarray(b)
     size = dict(zip(first, a.shape)) | dict(zip(second, b.shape))
@@ -195,7 +195,7 @@ def _contract(np: Any, a: Any, b: Any, first: Any, second: Any, output: Any, str
 
 
 def _contract_back(
-    g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = NEITHER
+    g: Any, y: Any, a: Any, b: Any, first: Any, second: Any, output: Any, strong: str = ""
 ) -> tuple[Any, Any]:
     of_a, of_b = "ab" if "b" in strong else "a", "ab" if "a" in strong else "a"
     return (

@@ -1,21 +1,16 @@
-"""Sequences along an axis: convolution, interpolation, polynomials, quadrature."""
+"""The overlaps of two vectors, which convolutions are made of."""
 
 from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operation import Operation, multilinear
+from .arithmetic import PRODUCTS
 from .products import rounded_sums
-from .strong_products import NEITHER
-from .support import (
-    conjugate,
-)
+from .support import conjugate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-# --- convolution ----------------------------------------------------------------------------------------------------
 
 
 def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
@@ -25,36 +20,36 @@ def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
     return a, b
 
 
-def _overlaps(np: Any, a: Any, b: Any) -> Any:
-    found = np.zeros(len(a) + len(b) - 1)
+def _overlaps(np: Any, a: Any, b: Any, strong: str) -> Any:
+    found = np.zeros(len(a) + len(b) - 1, np.result_type(a, b))
     for k, factor in enumerate(b):
-        found[k : k + len(a)] += a * factor
+        found[k : k + len(a)] += PRODUCTS[strong](np, a, factor)
     return found
 
 
-def _convolve_full(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+def _convolve_full(np: Any, a: Any, b: Any, strong: str = "") -> Any:
     a, b = _vectors(np, "convolve", a, b)
-    return rounded_sums(np, np.convolve, lambda x, y: _overlaps(np, x, y), a, b, strong)
+    return rounded_sums(np, np.convolve, lambda *xs: _overlaps(np, *xs), a, b, strong)
 
 
-def _correlate_valid(np: Any, a: Any, b: Any, strong: str = NEITHER) -> Any:
+def _correlate_valid(np: Any, a: Any, b: Any, strong: str = "") -> Any:
     def complete(x: Any, y: Any) -> Any:
         return np.convolve(x, y[::-1], "valid")
 
-    def terms(x: Any, y: Any) -> Any:
-        return _overlaps(np, x, y[::-1])[len(y) - 1 : len(x)]
+    def terms(x: Any, y: Any, strong: str) -> Any:
+        return _overlaps(np, x, y[::-1], strong)[len(y) - 1 : len(x)]
 
     return rounded_sums(np, complete, terms, a, b, strong)
 
 
-def _convolve_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
+def _convolve_back(g: Any, y: Any, a: Any, b: Any, strong: str = "") -> tuple[Any, Any]:
     return (
         correlate_valid(g, conjugate(b), strong="ab" if "b" in strong else "a"),
         correlate_valid(g, conjugate(a), strong="ab" if "a" in strong else "a"),
     )
 
 
-def _correlate_back(g: Any, y: Any, a: Any, b: Any, strong: str = NEITHER) -> tuple[Any, Any]:
+def _correlate_back(g: Any, y: Any, a: Any, b: Any, strong: str = "") -> tuple[Any, Any]:
     return (
         convolve_full(g, conjugate(b), strong="ab" if "b" in strong else "a"),
         correlate_valid(conjugate(a), g, strong="ab" if "a" in strong else "b"),
@@ -73,12 +68,3 @@ correlate_valid: Operation = multilinear(
     "of contract.",
     example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),
 )  # fmt: skip
-
-
-# --- interpolation --------------------------------------------------------------------------------------------------
-
-
-# --- polynomials ----------------------------------------------------------------------------------------------------
-
-
-# --- quadrature and moments -----------------------------------------------------------------------------------------
