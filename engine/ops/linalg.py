@@ -13,13 +13,13 @@ from ..core.operands import plain
 from ..core.operation import Operation, composite, rule
 from ..core.tensor import OPERATORS
 from . import sides
-from .creation import eye
 from .decompositions import matrix, square
 from .diagonals import diagonal
 from .exponential import log
 from .products import cross, matmul
-from .reductions import reduce_max, reduce_sum
-from .structure import index, reshape, stack
+from .reductions import reduce_sum
+from .sorting import weak
+from .structure import index, index_scatter, reshape, stack
 from .support import (
     adjoint,
     beside,
@@ -27,7 +27,6 @@ from .support import (
     count,
     is_complex,
     is_symbol,
-    leave_unless,
     results,
     shape_of,
 )
@@ -63,18 +62,14 @@ def _det(np: Any, x: Any) -> Any:
 
 
 def _det_vjp(g: Any, y: Any, x: Any) -> Any:
-    side = shape_of(x)[-1]
-    if side <= 3:
-        cofactors = conjugate(small_cofactor(x))
-    elif is_symbol(x):
-        inverse = inv(x)
-        leave_unless(_size(x) * _size(inverse) < 1e5)
-        cofactors = outermost(conjugate(y)) * adjoint(inverse)
-    elif _well_conditioned(plain(x)):
-        cofactors = outermost(conjugate(y)) * adjoint(inv(x))
-    else:
-        cofactors = conjugate(cofactor(x))
-    return outermost(g) * cofactors
+    if shape_of(x)[-1] > 3 and _well_conditioned(plain(x)):
+        return outermost(g * conjugate(y)) * adjoint(inv(x))
+    return outermost(g) * _cofactors(x)
+
+
+def _cofactors(x: Any) -> Any:
+    """The conjugate cofactors of matrices, as what they are of conjugate matrices."""
+    return (small_cofactor if shape_of(x)[-1] <= 3 else cofactor)(conjugate(x))
 
 
 def small_cofactor(x: Any) -> Any:
@@ -89,11 +84,6 @@ def small_cofactor(x: Any) -> Any:
     return stack([cross(rows[(i + 1) % 3], rows[(i + 2) % 3]) for i in range(3)], axis=-2)
 
 
-def _size(x: Any) -> Any:
-    """The largest sum of absolute values over a row, for each matrix."""
-    return reduce_max(reduce_sum(OPERATORS.abs(x), axis=-1), axis=-1)
-
-
 def _well_conditioned(x: Any) -> bool:
     import numpy as np
 
@@ -105,79 +95,38 @@ def _well_conditioned(x: Any) -> bool:
     return bool((np.isfinite(sizes) & (sizes < 1e5)).all())
 
 
-def _split(np: Any, x: Any) -> tuple[Any, Any, Any, Any]:
-    """The singular value decomposition, and the determinants of its unitary factors multiplied."""
-    u, s, vh = np.linalg.svd(x)
-    return u, s, vh, np.linalg.det(u) * np.linalg.det(vh)
-
-
-def _products_without(np: Any, s: Any) -> Any:
-    """Of each row of numbers the product of all but one, and of all but two (0 on the diagonal), without dividing."""
-    side = s.shape[-1]
-    one = np.stack([np.prod(np.delete(s, i, -1), axis=-1) for i in range(side)], -1)
-    two = np.zeros((*s.shape, side))
-    for i in range(side):
-        for k in range(i + 1, side):
-            two[..., i, k] = two[..., k, i] = np.prod(np.delete(s, (i, k), -1), axis=-1)
-    return one, two
-
-
 def _cofactor(np: Any, x: Any) -> Any:
     square("cofactor", x.shape)
-    u, s, vh, phase = _split(np, x)
-    one, _ = _products_without(np, s)
-    return phase[..., None, None] * np.matmul(np.conj(u) * one[..., None, :], np.conj(vh))
+    u, s, vh = np.linalg.svd(x)
+    phase = np.linalg.det(u) * np.linalg.det(vh)
+    products = np.stack([np.prod(np.delete(s, i, -1), axis=-1) for i in range(s.shape[-1])], -1)
+    return phase[..., None, None] * np.matmul(np.conj(u) * products[..., None, :], np.conj(vh))
 
 
-def _cofactor_change(np: Any, x: Any, change: Any) -> Any:
-    # With x = u diag(s) vh the determinant of u^H X vh^H is a multilinear form whose second derivatives at diag(s) are
-    # products of all but two singular values: exact at any rank.
-    u, s, vh, phase = _split(np, x)
-    _, two = _products_without(np, s)
-    inner = np.matmul(np.conj(np.swapaxes(u, -1, -2)), np.matmul(change, np.conj(np.swapaxes(vh, -1, -2))))
-    moved = -two * np.swapaxes(inner, -1, -2)
-    places = np.arange(s.shape[-1])
-    moved[..., places, places] = np.matmul(two, np.diagonal(inner, axis1=-2, axis2=-1)[..., None])[..., 0]
-    return phase[..., None, None] * np.matmul(np.conj(u), np.matmul(moved, np.conj(vh)))
+def _cofactor_vjp(g: Any, y: Any, x: Any) -> Any:
+    """A cofactor is, up to its sign, the determinant of the matrix without a row and a column."""
+    import numpy as np
 
-
-def _cofactor_change_vjp(g: Any, y: Any, x: Any, change: Any) -> tuple[Any, Any]:
-    """The second derivative of det is a symmetric form; the third is read off det(x) tr(inv(x) ...) products."""
-
-    def third() -> Any:
-        import numpy as np
-
-        if (np.linalg.svd(plain(x), compute_uv=False)[..., -1] == 0).any():
-            raise failure("E0502", "third derivatives of det at a singular matrix larger than 3 by 3 are not available")
-        inverse = inv(x)
-        h, k = matmul(inverse, change), matmul(inverse, conjugate(g))
-        trace_h, trace_k = outermost(_trace(h)), outermost(_trace(k))
-        hk = matmul(h, k)
-        unit = beside(eye(shape_of(x)[-1]), x)
-        inner = unit * (trace_h * trace_k - outermost(_trace(hk))) - k * trace_h - h * trace_k + hk + matmul(k, h)
-        return conjugate(OPERATORS.matrix_transpose(outermost(det(x)) * matmul(inner, inverse)))
-
-    return third, conjugate(cofactor_change(x, conjugate(g)))
+    sides = np.arange(shape_of(x)[-1])
+    others = np.array([np.delete(sides, i) for i in sides])
+    places = (Ellipsis, others[:, None, :, None], others[None, :, None, :])
+    signs = weak((-1.0) ** np.add.outer(sides, sides))
+    minors = outermost(g * beside(signs, g)) * _cofactors(index(x, index=places))
+    return index_scatter(minors, shape=shape_of(x), index=places)
 
 
 def _trace(x: Any) -> Any:
     return reduce_sum(diagonal(x, 0, -2, -1), axis=-1)
 
 
-cofactor_change = rule(
-    "cofactor_change", "x, change", _cofactor_change_vjp, array=_cofactor_change, dtype="float", internal=True,
-    depends="matrices", doc="The derivative of the matrix of cofactors in a direction.",
-    example=("cofactor_change([[1.0, 0.0], [0.0, 1.0]], [[0.0, 0.0], [0.0, 1.0]])", [[1.0, 0.0], [0.0, 0.0]]),
-)  # fmt: skip
 cofactor: Operation = rule(
-    "cofactor", "x", lambda g, y, x: conjugate(cofactor_change(x, conjugate(g))), array=_cofactor, dtype="float",
-    internal=True, depends="matrices",
+    "cofactor", "x", _cofactor_vjp, array=_cofactor, dtype="float", internal=True, depends="matrices",
     doc="The matrix of cofactors: the gradient of the determinant, for singular matrices too.",
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
     "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
-    depends="matrices", doc="The determinant; its first and second derivatives are exact at singular matrices too.",
+    depends="matrices", doc="The determinant; its derivatives are exact at singular matrices too.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),
 )  # fmt: skip
 
