@@ -7,7 +7,7 @@ from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.following import follows
-from ..core.operands import as_operand, describe, shape_text, tensor
+from ..core.operands import as_operand, describe, operand_dtype, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from .structure import flatten, located, rebuild
@@ -113,21 +113,15 @@ class GradientTape(Context):
         if leaves is not None:
             return x.with_leaves([self.watch(leaf) for leaf in leaves()])
         x = as_operand(x)
-        if x.__class__ is str:
-            not_watched("string")
-            return x
         if x.__class__ is int:
             x = Tensor(float(x), WEAK_COUNT)
         elif x.__class__ is Tensor and x.dtype.weak and x.dtype.kind == "i":
             x = OPERATORS.cast(x, dtype="float64")
-        if x.__class__ is not Tensor:
-            if x.__class__ is bool:
-                not_watched("bool")
-                return x
-            x = tensor(x)
-        if not x.dtype.differentiable:
-            not_watched(x.dtype.name)
+        dtype = operand_dtype(x)
+        if not dtype.differentiable:
+            not_watched(dtype.name)
             return x
+        x = tensor(x)
         if x.dtype.weak and not x.shape:
             x = self.by_name(x)
         self.tape.watch(x)

@@ -109,19 +109,27 @@ def gradients_of(found: list[Any], y: Any, leaves: list[Any]) -> list[Any]:
     return [filled(g, y, shape_of(as_operand(x)), x) for g, x in zip(found, leaves)]
 
 
-def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = False) -> Derived:
-    callable_of(f, "value_and_grad")
+def derived(name: str, f: Any, argnums: Any, derivative: Callable[[Arguments], Any]) -> Derived:
+    """The function that gives a derivative of `f` for the arguments of a call."""
+    callable_of(f, name)
 
     def run(args: list[Any], keywords: dict[str, Any]) -> Any:
         call = Arguments(f, args, keywords, argnums)
-        call.require_tangents("grad")
+        call.require_tangents(name.removeprefix("value_and_"))
+        return derivative(call)
+
+    return Derived(name, run)
+
+
+def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = False) -> Derived:
+    def both(call: Arguments) -> Any:
         y, gradients = drivers.value_and_gradients(call.scalar("grad", has_aux), call.leaves)
         found = gradients_of(gradients, y, call.leaves)
         # The derivative f'(z), of which the gradient is the conjugate.
         g = call.result([OPERATORS.conj(x) for x in found] if holomorphic else found)
         return ((y, call.auxiliary), g) if has_aux else (y, g)
 
-    return Derived("value_and_grad", run)
+    return derived("value_and_grad", f, argnums, both)
 
 
 def grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = False) -> Derived:
@@ -138,50 +146,39 @@ def grad(f: Any, argnums: Any = 0, has_aux: Any = False, holomorphic: Any = Fals
 def jacobian_in(mode: str) -> Callable[..., Derived]:
     name = {"auto": "jacobian", "forward": "jacfwd", "reverse": "jacrev"}[mode]
 
-    def jacobian(f: Any, argnums: Any = 0) -> Derived:
-        callable_of(f, name)
+    def blocks(call: Arguments) -> Any:
+        structure: Any = None
 
-        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-            call = Arguments(f, args, keywords, argnums)
-            call.require_tangents(name)
-            structure: Any = None
+        def parts(inputs: list[Any]) -> list[Any]:
+            nonlocal structure
+            structure = call.function(inputs)
+            if structure.__class__ is list:
+                structure = as_operand(structure)  # a list is a tensor here, as it is everywhere
+            return flatten(structure)
 
-            def parts(inputs: list[Any]) -> list[Any]:
-                nonlocal structure
-                structure = call.function(inputs)
-                if structure.__class__ is list:
-                    structure = as_operand(structure)  # a list is a tensor here, as it is everywhere
-                return flatten(structure)
+        ys, rows, _ = drivers.jacobians(parts, call.leaves, mode)
+        shapes = [shape_of(as_operand(x)) for x in call.leaves]
+        found = []
+        for y, row in zip(ys, rows):
+            filled_row = [filled(b, y, shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
+            found.append(call.result(filled_row))
+        return rebuild(structure, found)
 
-            ys, rows, _ = drivers.jacobians(parts, call.leaves, mode)
-            shapes = [shape_of(as_operand(x)) for x in call.leaves]
-            found = []
-            for y, row in zip(ys, rows):
-                blocks = [filled(b, y, shape_of(y) + s, x) for b, s, x in zip(row, shapes, call.leaves)]
-                found.append(call.result(blocks))
-            return rebuild(structure, found)
-
-        return Derived(name, run)
-
-    return jacobian
+    return lambda f, argnums=0: derived(name, f, argnums, blocks)
 
 
 def hessian(f: Any, argnums: Any = 0) -> Derived:
-    callable_of(f, "hessian")
-
-    def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-        call = Arguments(f, args, keywords, argnums)
-        call.require_tangents("hessian")
-        y, _, blocks = hessians.hessian(call.scalar("hessian"), call.leaves)
+    def blocks(call: Arguments) -> Any:
+        y, _, found = hessians.hessian(call.scalar("hessian"), call.leaves)
         shapes = [shape_of(as_operand(x)) for x in call.leaves]
         rows = []
-        for i, row in enumerate(blocks):
+        for i, row in enumerate(found):
             rows.append(call.result([
                 filled(b, y, shapes[i] + shapes[j], call.leaves[i], call.leaves[j]) for j, b in enumerate(row)
             ]))  # fmt: skip
         return call.result(rows)
 
-    return Derived("hessian", run)
+    return derived("hessian", f, argnums, blocks)
 
 
 def sequence(x: Any) -> list[Any]:
@@ -207,16 +204,21 @@ def directions_of(primals: Any, directions: Any) -> list[Any]:
     return [found for x, d in beside for found in directions_of(x, d)]
 
 
-def jvp(f: Any, primals: Any, tangents: Any) -> Any:
-    """(f(primals), the tangent of the result)."""
-    callable_of(f, "jvp")
-    args, directions = parts_of(primals, tangents)
+def seeded(name: str, what: str, f: Any, args: list[Any], directions: list[Any]) -> tuple[Arguments, list[Any]]:
+    """A call with these arguments, and the directions of its leaves."""
+    callable_of(f, name)
     if len(args) != len(directions):
-        raise failure("E0508", f"jvp needs one tangent per primal: {len(args)} and {len(directions)} were given")
+        raise failure("E0508", f"{name} needs one {what} per primal: {len(args)} and {len(directions)} were given")
     call = Arguments(f, args, {}, tuple(range(len(args))))
     seeds = directions_of(args, directions)
     if len(seeds) != len(call.leaves):
-        raise failure("E0508", "jvp needs tangents of the same structure as the primals")
+        raise failure("E0508", f"{name} needs {what}s of the same structure as the primals")
+    return call, seeds
+
+
+def jvp(f: Any, primals: Any, tangents: Any) -> Any:
+    """(f(primals), the tangent of the result)."""
+    call, seeds = seeded("jvp", "tangent", f, *parts_of(primals, tangents))
     y, tangent = drivers.jvp(call.function, call.leaves, seeds)
     return y, drivers.handed_back(drivers.zeros(shape_of(y)) if tangent is None else tangent, y, 0.0)
 
@@ -242,15 +244,9 @@ def vjp(f: Any, *primals: Any) -> Any:
 
 def hvp(f: Any, primals: Any, vectors: Any) -> Any:
     """The Hessian of a scalar function at the primals, times the vectors."""
-    callable_of(f, "hvp")
     single = primals.__class__ is not tuple
-    args, directions = ([primals], [vectors]) if single else (list(primals), sequence(vectors))
-    if len(args) != len(directions):
-        raise failure("E0508", f"hvp needs one vector per primal: {len(args)} and {len(directions)} were given")
-    call = Arguments(f, args, {}, tuple(range(len(args))))
-    seeds = directions_of(args, directions)
-    if len(seeds) != len(call.leaves):
-        raise failure("E0508", "hvp needs vectors of the same structure as the primals")
+    parts = ([primals], [vectors]) if single else (list(primals), sequence(vectors))
+    call, seeds = seeded("hvp", "vector", f, *parts)
     y, _, products = hessians.hvp(call.scalar("hvp"), call.leaves, seeds)
     found = call.result(gradients_of(products, y, call.leaves))
     return found[0] if single else found
