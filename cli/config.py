@@ -7,7 +7,6 @@ import os
 import sys
 
 from ..engine import command
-from ..parser.errors import AdiffError
 from . import errors
 from .commands import COMMANDS
 from .request import nearest
@@ -66,37 +65,26 @@ def from_file(path: str) -> dict[str, tuple[object, str]]:
     import re
     import tomllib
 
-    from ..parser.source import Source, Span
     from .files import decode_text
 
-    source = Source(decode_text(path, content), path)
-
-    def wrong(start: int, size: int, message: str, hint: str | None) -> AdiffError:
-        return AdiffError("E0712", message, Span(source, start, start + size), hint)
-
+    text = decode_text(path, content)
     try:
-        table = tomllib.loads(source.text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        said, _, place = str(error).partition(" (at ")
-        numbers = [int(digits) for digits in re.findall(r"\d+", place)] or [len(source.line_starts()), 1]
-        start = min(source.line_starts()[numbers[0] - 1] + numbers[1] - 1, max(len(source.text.rstrip()) - 1, 0))
         hint = 'a line is KEY = VALUE, with text in quotes: engine = "tape"'
-        raise wrong(start, 1, f"not TOML: {said[:1].lower()}{said[1:]}", hint) from None
+        raise errors.unusable(path, f"not TOML: {error}", hint) from None
     found: dict[str, tuple[object, str]] = {}
     for name, value in table.items():
         key = name.replace("-", "_")
-        at = re.search(rf"^[ \t]*\[?[ \t]*[\"']?({re.escape(name)})\b", source.text, re.M)
-        start = at.start(1) if at else 0
+        at = re.search(rf"^[ \t]*\[?[ \t]*[\"']?{re.escape(name)}\b", text, re.M)
+        place = f"{path}:{text.count(chr(10), 0, at.end() if at else 0) + 1}"
         if key not in OPTIONS:
             hint = nearest(key, OPTIONS) or "'adiff config' lists the settings"
-            raise wrong(start, len(name), f"no setting is named {name!r}", hint.replace("_", "-"))
-        line = source.position(start)[0]
+            raise errors.unusable(place, f"no setting is named {name!r}", hint.replace("_", "-"))
         try:
-            found[key] = value_of(key, value), f"{path}:{line}"
+            found[key] = value_of(key, value), place
         except ValueError as error:
-            raise wrong(
-                start, len(source.line(line).strip()), f"{name}: {error}", nearest(str(value), OPTIONS[key].choices)
-            ) from None
+            raise errors.unusable(place, f"{name}: {error}", nearest(str(value), OPTIONS[key].choices)) from None
     return found
 
 

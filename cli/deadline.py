@@ -14,34 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..engine.core.watchdog import Watchdog
-
 GRACE = 1.0  # seconds: those of starting up, and those that the alarm has to be heard, with the place in the program
 OUT_OF_TIME = 1  # the exit status then
-LEAST = 0.1  # seconds that a short answer has to be written, whose evaluation was done in time
-
-
-class Writing:
-    """A context that raises `out_of_time` when what the stages of an evaluation have left of `seconds`, if there is such a
-    limit, is over."""
-
-    __slots__ = ("seconds", "timings", "watchdog")
-
-    def __init__(self, seconds: float | None, timings: dict[str, float]) -> None:
-        self.seconds = seconds
-        self.timings = timings
-        self.watchdog: Watchdog | None = None
-
-    def __enter__(self) -> None:
-        if self.seconds is not None:
-            from ..engine.core.watchdog import Watchdog
-
-            self.watchdog = Watchdog(self.seconds, min(sum(self.timings.values()), self.seconds - LEAST))
-            self.watchdog.start()
-
-    def __exit__(self, *exception: object) -> None:
-        if self.watchdog is not None:
-            self.watchdog.cancel()
 
 
 class Deadline:

@@ -12,6 +12,7 @@ from .text import parsed, program_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..engine.api import Program
@@ -49,8 +50,40 @@ def evaluated(request: Request, output: Output) -> Result:
 
         return run.answer(request, program, output)
     at = inputs(request, program)
-    outcome = program.evaluate(request.command, at=at, wrt=request.texts("wrt") or None, write=None, **options(request))
-    return from_outcome(command, text, at, outcome)
+    printer = Printer(output, output.environment.write_error)
+    write = None if request.flag("quiet") else printer.write
+    wrt = request.texts("wrt") or None
+    outcome = program.evaluate(request.command, at=at, wrt=wrt, write=write, **options(request))
+    result = from_outcome(command, text, at, outcome)
+    printer.finish(result)
+    return result
+
+
+class Printer:
+    """What a program prints: passed on line by line, or kept for the answer where that is JSON."""
+
+    __slots__ = ("kept", "target", "texts")
+
+    def __init__(self, output: Output, target: Callable[[str], object]) -> None:
+        self.kept = output.style.format in ("json", "ndjson")
+        self.target = target
+        self.texts: list[str] = []  # all of them, or those of a line without an end
+
+    def write(self, text: str) -> None:
+        """Take what one print() gave."""
+        self.texts.append(text)
+        if "\n" in text and not self.kept:
+            whole, end, rest = "".join(self.texts).rpartition("\n")
+            self.target(whole + end)
+            self.texts = [rest]
+
+    def finish(self, result: Result) -> None:
+        """Give the answer what is kept, or write a last line that has no end."""
+        text = "".join(self.texts)
+        if self.kept and text:
+            result.document = {"printed": text.removesuffix("\n").split("\n"), **result.document}
+        elif text:
+            self.target(text + "\n")
 
 
 def meant_as_file(request: Request, error: AdiffError) -> AdiffError:

@@ -24,7 +24,6 @@ from .request import resolve_engine
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from contextlib import AbstractContextManager
 
     from .request import Request
     from .result import Result
@@ -105,10 +104,6 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
     return code
 
 
-# Characters of an answer that wait until what is to be told beside it has been told: a longer one is written meanwhile.
-HELD = 1 << 20
-
-
 def respond(request: Request, output: Output) -> int:
     """Answer a request on `output`."""
     if request.command == "batch":
@@ -116,13 +111,15 @@ def respond(request: Request, output: Output) -> int:
 
         return DONE if batch.run(request, output) else FAILED
     if "timeout" in request.options:
-        from .deadline import Writing
+        from ..engine.core.watchdog import out_of_time
+        from .deadline import Deadline
 
         seconds = float(request.options["timeout"])  # type: ignore[arg-type]
-        with deadline(seconds, request, output):
+        as_json, colour = output.style.format in ("json", "ndjson"), request.text("color", "auto")
+        message = error_text(out_of_time(seconds), output.environment, as_json, colour, request.command)
+        with Deadline(seconds, message, ABANDON):
             result = answer(request, output)
-            with Writing(seconds, result.timings):
-                tell(result, request, output)
+            tell(result, request, output)
     else:
         result = answer(request, output)
         tell(result, request, output)
@@ -136,34 +133,17 @@ def tell(result: Result, request: Request, output: Output) -> None:
     if style.format != "json" and (style.format != "ndjson" or result.written):
         report_notices(result, request, environment)
     start = time.perf_counter()
-    text = ""
     if style.format in BINARY and not result.written:
         from .formats import arrays
 
         arrays.write(request, result, output)
         result.written = True
-    for piece in pieces(request, result, style):
-        text += piece
-        if len(text) > HELD:
-            output.write(text)
-            text = ""
+    text = "".join(pieces(request, result, style))
     if result.timings:
         result.timings["output"] = time.perf_counter() - start
     if request.flag("verbose"):
         report_engine(result, request, environment)
     output.write(text)
-
-
-def deadline(seconds: float, request: Request, output: Output) -> AbstractContextManager[None]:
-    """What ends a command whose `--timeout` is over."""
-    from ..engine.core.watchdog import out_of_time
-    from .deadline import Deadline
-
-    as_json = output.style.format in ("json", "ndjson")
-    message = error_text(
-        out_of_time(seconds), output.environment, as_json, request.text("color", "auto"), request.command
-    )
-    return Deadline(seconds, message, ABANDON)
 
 
 def refuse(error: AdiffError, tokens: Sequence[str], environment: Environment) -> int:

@@ -20,7 +20,7 @@ GOES_ON = ("else", "elif", "except", "finally")
 
 
 def unfinished(text: str) -> bool:
-    """Whether a text goes on with the next line: its last line is empty where it is a block that has ended."""
+    """Whether a text goes on with the next line. An empty line ends all but a text in triple quotes."""
     from ..parser.parse import parse
     from ..parser.source import Source
 
@@ -32,7 +32,7 @@ def unfinished(text: str) -> bool:
     except AdiffError as error:
         if error.code == "E0106":
             return text[error.span.start :][:3] in ('"""', "'''") if error.span else False
-        return error.code in UNFINISHED and (error.code == "E0103" or not ended)
+        return error.code in UNFINISHED and not ended
     return hasattr(last, "body") and not ended
 
 

@@ -175,6 +175,7 @@ def commands_parts() -> dict[str, str]:
     for command in commands:
         for key, meaning in command.keys.items():
             keys.setdefault(key, (meaning, []))[1].append(command.name)
+    keys["printed"] = ("the lines that the program printed, where it did", ["all that take EXPR, run"])
     keys["types"] = ("`dtype` and `shape` of each input and of the value", ["all that take EXPR, run"])
     keys["notices"] = ("`code`, `message` and `span` of each notice", ["all that compute"])
     table = [f"| `{key}` | {', '.join(names)} | {meaning} |" for key, (meaning, names) in keys.items()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from .mistake import Mistake
 from .syntax import Number
 
@@ -22,6 +24,10 @@ def number(text: str, start: int, end: int) -> Number:
             value = int(text, 0)
     except ValueError:
         raise _refusal(text, start, end) from None
+    if abs(value) == inf:
+        raise Mistake(
+            "E0124", "this number is too large for a double", start, end, "write inf; 1.797e308 is the largest"
+        )
     return Number(value, start, end)
 
 

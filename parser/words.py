@@ -50,6 +50,7 @@ _FAMILIAR = (
     "sin cos tan asin acos atan arcsin arccos arctan sinh cosh tanh exp log ln log2 log10 sqrt abs print sum prod "
     "len int float round sigmoid relu max min erf gamma det inv grad"
 )
+FACTORS = frozenset("abcuvwxyz")  # letters that stand for numbers one by one
 FAMILIAR = frozenset(_FAMILIAR.split())
 
 # What a prefix says of the digits after it.
@@ -221,6 +222,8 @@ def _after_number(place: Place, left: str, right: str, start: int) -> Mistake | 
         factor = right.replace("π", "pi*", 1).rstrip("*") if right[0] == "π" else right
         call = place.following == "(" and place.kind == NAME
         hint = f"write {left}*{factor}{'(...)' if call else ''}" if place.kind == NAME else f"write {left}*(...)"
+        if not call and 2 <= len(right) <= 3 and set(right) <= FACTORS:
+            hint = f"write {left}*{'*'.join(right)}, or {left}*{right} where '{right}' is one name"
         return place.mistake("E0108", "multiplication is not implied by writing factors together", hint, start)
     if place.kind == NUMBER and not touching:
         hint = f"write an operator or a comma between them: {left}, {right}"

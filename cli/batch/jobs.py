@@ -1,8 +1,7 @@
 """Lines of a batch answered by several processes, which are forked off this one: who gets which, and the order of what
 they answer.
 
-A process has one line at a time. What is done before its turn is kept until then, and so much of it that no more lines are
-handed out.
+A process has one line at a time. What is done before its turn is kept until then.
 """
 
 from __future__ import annotations
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
     from .line import Answering
 
-# Lines that may be handed out before the first of them is written, for each process, and bytes of text that wait.
-AHEAD, HELD = 256, 64 * 2**20
+AHEAD = 256  # lines that may be handed out before the first of them is written, for each process
 SIGKILL = 9
 
 
@@ -60,7 +58,7 @@ class Process:
 class Jobs:
     """A context of at most so many processes, which are gone after it."""
 
-    __slots__ = ("answering", "found", "held", "incoming", "lifeline", "most", "newest", "order", "processes")
+    __slots__ = ("answering", "found", "incoming", "lifeline", "most", "newest", "order", "processes")
 
     def __init__(self, most: int, answering: Answering, incoming: Incoming) -> None:
         self.answering = answering
@@ -70,7 +68,6 @@ class Jobs:
         self.order: deque[int] = deque()  # the numbers of lines that are handed out, and not yet written
         self.newest = 0  # the last of them
         self.found: dict[int, Reply | None] = {}
-        self.held = 0  # bytes, nearly, of what was found
         # Its end tells the processes of the end of this one, whatever that came of.
         self.lifeline = os.pipe()
 
@@ -104,13 +101,13 @@ class Jobs:
             while self.order and self.order[0] in self.found:
                 reply = self.found.pop(self.order.popleft())
                 if reply is not None:
-                    self.held -= len(reply.text)
                     yield reply
 
     def hand_out(self) -> None:
         """Give lines to processes that have time for them."""
         ready = self.incoming.ready
-        while ready and (ready[0][0] <= self.newest or self.has_room()):
+        # What a process had that is gone has its room already.
+        while ready and (ready[0][0] <= self.newest or len(self.order) < AHEAD * self.most):
             process = self.free()
             if process is None:
                 return
@@ -126,10 +123,6 @@ class Jobs:
                     ready.appendleft(line)
                     process.line = None
                 self.bury(process)
-
-    def has_room(self) -> bool:
-        """Whether there is room for the reply of one line more; what a process had that is gone has its room already."""
-        return len(self.order) < AHEAD * self.most and (self.held < HELD or not self.order)
 
     def free(self) -> Process | None:
         """A process that has time for a line."""
@@ -184,14 +177,8 @@ class Jobs:
         if len(message) == 1:
             (process.limit,) = message
         elif process.line is not None:
-            self.keep(process.line[0], Reply(*message) if message else None)
+            self.found[process.line[0]] = Reply(*message) if message else None
             process.line, process.proven = None, True
-
-    def keep(self, number: int, reply: Reply | None) -> None:
-        """Have the reply to a line for when its turn comes."""
-        self.found[number] = reply
-        if reply is not None:
-            self.held += len(reply.text)
 
     def bury(self, process: Process) -> None:
         """A process is gone: the line it was at has an error."""
@@ -200,7 +187,7 @@ class Jobs:
         if process.line is not None:
             overdue = process.limit is not None and monotonic() - process.since > process.limit
             error = why(status, process.limit if overdue else None)
-            self.keep(process.line[0], self.answering.lost(*process.line, error))
+            self.found[process.line[0]] = self.answering.lost(*process.line, error)
 
 
 def why(status: int, limit: float | None) -> AdiffError:

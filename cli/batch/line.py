@@ -6,7 +6,6 @@ from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import split_at_commas
 from ..commands import COMMANDS
-from ..deadline import Writing
 from ..decode import decode
 from ..diagnostics import report_engine, report_notices
 from ..environment import Environment
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 LONGEST_LINE = 64 * 2**20  # bytes
 # What a line takes from the options of the batch itself, where it does not say otherwise.
-INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint")
+INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint", "quiet")
 
 
 class Reply:
@@ -80,9 +79,7 @@ class Answering:
         try:
             if not self.evaluate(record, raw, beside):
                 return None
-            timings = {} if record.result is None else record.result.timings
-            with Writing(record.timeout, timings):
-                text = self.records.text(record)
+            text = self.records.text(record)
         except Exception as error:
             if interrupted(error):
                 raise KeyboardInterrupt from None
@@ -127,14 +124,12 @@ class Answering:
             if key in self.batch.options:
                 request.options.setdefault(key, self.batch.options[key])
         resolve_engine(request)
-        if "timeout" in request.options:
-            record.timeout = float(request.options["timeout"])  # type: ignore[arg-type]
-            if self.limited is not None:
-                self.limited(record.timeout)
+        if "timeout" in request.options and self.limited is not None:
+            self.limited(float(request.options["timeout"]))  # type: ignore[arg-type]
         if "rows" in request.options or "over" in request.options:
             record.result = table(request, beside)
         else:
-            record.result = answer(request, self.output)
+            record.result = answer(request, Output(beside, None, style=self.style))
         self.tell(record, request, beside)
         return True
 

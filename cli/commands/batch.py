@@ -57,7 +57,7 @@ def run(request: Request, output: Output) -> bool:
             if not reply.ok and request.flag("fail_fast"):
                 break
     except KeyboardInterrupt:
-        records.interrupt()
+        records.finish()
         raise
     finally:
         answers.close()

@@ -9,7 +9,6 @@ from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import bind, divide, plain_value, split_at_commas, value_of
 from ..evaluate import inputs, limits, options
-from ..formats.delimited import lines, names, scalars
 from ..formats.json import document, dumps
 from ..progress import Progress
 from ..result import Evaluated, Result, attach
@@ -57,7 +56,7 @@ def answer(request: Request, output: Output) -> Result:
             **engine_options,
         )
     trace.finish()
-    result = result_of(found, trace)
+    result = result_of(found)
     result.subject = Evaluated(text, {}, found)
     result.timings = {"minimize": perf_counter() - start_of_work}
     return result
@@ -107,16 +106,16 @@ def bound_of(request: Request, text: str, start: dict[str, Any]) -> tuple[str, t
 
 
 class Trace:
-    """The iterations as they come: written in the format's way with --trace, else a count on a terminal after a second."""
+    """The iterations as they come: written with --trace, else a count on a terminal after a second."""
 
     def __init__(self, request: Request, output: Output) -> None:
-        style = output.style
         self.shown = request.flag("trace")
         self.progress = Progress(output.environment, not self.shown, "iterations")
         self.output = output
-        self.style = style
-        self.records: list[dict[str, Any]] = []  # of the document, in json
+        self.style = output.style
         self.begun = False
+        if self.shown and self.style.format not in ("table", "ndjson"):
+            raise errors.usage(f"--trace has no form in {self.style.format}", "--format ndjson, or table")
 
     def report(self, iteration: int, value: float, norm: float, point: dict[str, Any]) -> None:
         """Take one iteration."""
@@ -124,19 +123,11 @@ class Trace:
         if not self.shown:
             return
         row = {"iteration": iteration, "value": value, "gradient_norm": norm}
-        if self.style.format == "json":
-            self.records.append({**row, "point": point})
-        elif self.style.format == "ndjson":
-            record = document("minimize", {**row, "point": point})
-            self.output.write(dumps(record, self.style.ascii) + "\n")
-        elif self.style.format == "table":
+        if self.style.format == "table":
             self.draw(row)
         else:
-            delimiter = "," if self.style.format == "csv" else "\t"
-            columns = [*row.items(), *point.items()]
-            heads = [head for name, value in columns for head in names(name, value)]
-            fields = [field for _, value in columns for field in scalars(value)]
-            self.output.write(lines([fields] if self.begun else [heads, fields], delimiter))
+            record = document("minimize", {**row, "point": point})
+            self.output.write(dumps(record, self.style.ascii) + "\n")
         self.begun = True
 
     def draw(self, row: dict[str, Any]) -> None:
@@ -156,15 +147,12 @@ class Trace:
             self.output.write("\n")
 
 
-def result_of(found: engine.Minimum, trace: Trace) -> Result:
-    """The answer; whoever asks for a trace as csv gets it in the place of the record."""
+def result_of(found: engine.Minimum) -> Result:
+    """The answer."""
     keys = ("value", "gradient_norm", "iterations", "evaluations", "method", "converged", "verdict")
     facts = {key: getattr(found, key) for key in keys}
     result = Result({"optimum": found.optimum, **facts})
-    if trace.records:
-        result.document["trace"] = trace.records
-    result.lines = [*found.optimum.items(), *facts.items()]
-    result.columns = [] if trace.shown else result.lines
+    result.lines = result.columns = [*found.optimum.items(), *facts.items()]
     result.ok = found.converged
     attach(result, found.outcome)
     return result
@@ -222,7 +210,7 @@ COMMAND = Command(
         ),
         Option(
             "--trace", "flag", "", OUTPUT,
-            "Write each iteration as it comes: a table on a terminal, otherwise ndjson.",
+            "Write each iteration as it comes: in a table on a terminal, otherwise in ndjson.",
         ),
     ),
     answer=answer, draw=draw,

@@ -1,11 +1,10 @@
-"""`run`: a program file, what it prints as it prints it; then its result."""
+"""`run`: a program file, what it prints, and then its result."""
 
 from __future__ import annotations
 
 from ...engine.command import AT, COMPUTED, ENGINE, EVALUATE, GRAPH, KINKS, OUTPUT, Argument, Command, Option
 from ...engine.commands import tape, value
-from ..evaluate import inputs, options
-from ..formats.json import dumps
+from ..evaluate import Printer, inputs, options
 from ..progress import Progress
 from ..result import Result, from_outcome
 from ..text import program_text
@@ -16,39 +15,6 @@ if TYPE_CHECKING:
     from ..request import Request
 
 
-class Printer:
-    """What the program prints: passed on a whole line at a time, or kept where the format has a place for it."""
-
-    __slots__ = ("format", "lines", "output", "pending")
-
-    def __init__(self, output: Output, format: str) -> None:
-        self.output = output
-        self.format = format
-        self.lines: list[str] = []
-        self.pending = ""
-
-    def write(self, text: str) -> None:
-        """Take what one print() gave."""
-        whole, end, self.pending = (self.pending + text).rpartition("\n")
-        if end:
-            self.emit(whole)
-
-    def finish(self) -> None:
-        """Take a last line that has no end."""
-        if self.pending:
-            self.emit(self.pending)
-
-    def emit(self, text: str) -> None:
-        if self.format == "json":
-            self.lines.extend(text.split("\n"))
-        elif self.format == "ndjson":
-            self.output.write("".join(dumps({"printed": line}) + "\n" for line in text.split("\n")))
-        elif self.format in ("csv", "tsv"):
-            self.output.environment.write_error(text + "\n")
-        else:
-            self.output.write(text + "\n")
-
-
 def answer(request: Request, output: Output) -> Result:
     """Run the program; its result says nothing more where the last statement gives None."""
     style = output.style
@@ -57,7 +23,8 @@ def answer(request: Request, output: Output) -> Result:
 
     parsed = program(text, name)
     at = inputs(request, parsed)
-    printer = Printer(output, style.format)
+    beside = output.environment.write_error if style.format in ("csv", "tsv") else output.write
+    printer = Printer(output, beside)
     progress = Progress(output.environment, True, "")
     as_tape = request.flag("tape") or request.flag("graph")
     try:
@@ -67,14 +34,12 @@ def answer(request: Request, output: Output) -> Result:
         )  # fmt: skip
     finally:
         progress.clear()
-    printer.finish()
     result = from_outcome((tape if as_tape else value).COMMAND, text, at, outcome)
     if as_tape:
         return result
     if outcome.value is None:
         result.lines = result.columns = []
-    if style.format == "json":
-        result.document = {"printed": printer.lines, **result.document}
+    printer.finish(result)
     return result
 
 
@@ -86,5 +51,5 @@ COMMAND = Command(
         Option("--tape", "flag", "", OUTPUT, "Show the tape that was last asked for a gradient."),
     ),
     (Argument("file", "FILE", "A program file ('-' is standard input)."),),
-    answer=answer, keys={"printed": "the lines that the program printed"},
+    answer=answer,
 )  # fmt: skip

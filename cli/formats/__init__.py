@@ -89,8 +89,7 @@ def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:
     elif style.format in ("json", "ndjson"):
         from . import json
 
-        yield from json.pieces(json.document(request.command, result.document), style.ascii)
-        yield "\n"
+        yield json.dumps(json.document(request.command, result.document), style.ascii) + "\n"
     elif style.format in ("csv", "tsv"):
         from . import delimited
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from .numbers import entries, is_array, is_float32, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
@@ -13,22 +11,16 @@ if TYPE_CHECKING:
 
     from ..result import Result
 
-# Records that are made at a time.
-ROWS = 1_024
-
 
 def pieces(result: Result, delimiter: str) -> Iterator[str]:
-    """The header and the records, piece by piece."""
+    """The header and the records."""
     if result.header:
         yield lines([result.header], delimiter)
-        rows = iter(result.rows)
-        while some := list(islice(rows, ROWS)):
-            # By columns, whose values are mostly of one kind.
-            columns = [texts(column, delimiter) for column in zip(*some, strict=True)]
-            yield "\n".join(map(delimiter.join, zip(*columns))) + "\n"
+        # By columns, whose values are mostly of one kind.
+        columns = [texts(column, delimiter) for column in zip(*result.rows, strict=True)]
+        yield "".join(delimiter.join(row) + "\n" for row in zip(*columns))
     elif heads := [head for name, value in result.columns for head in names(name, value)]:
         yield lines([heads], delimiter)
-        heads.clear()  # there may be a million
         yield lines([[text for _, value in result.columns for text in scalars(value)]], delimiter)
 
 

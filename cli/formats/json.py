@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from .numbers import array_pieces, is_array, is_float32, is_long, plain, shortest
+from .numbers import is_array, is_float32, plain, shortest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
 SCHEMA = 1
@@ -17,20 +16,6 @@ def dumps(value: Any, ascii: bool = False) -> str:
     from json.encoder import encode_basestring, encode_basestring_ascii
 
     return _dumps(value, encode_basestring_ascii if ascii else encode_basestring, False)
-
-
-def pieces(value: Any, ascii: bool = False) -> Iterator[str]:
-    """What `dumps` gives, piece by piece: a long array is no text in memory."""
-    value = plain(value)
-    if isinstance(value, dict):
-        for number, (key, item) in enumerate(value.items()):
-            yield (", " if number else "{") + dumps(str(key), ascii) + ": "
-            yield from pieces(item, ascii)
-        yield "}" if value else "{}"
-    elif is_long(value):
-        yield from array_pieces(value, lambda part: dumps(part, ascii))
-    else:
-        yield dumps(value, ascii)
 
 
 def _dumps(value: Any, quote: Any, single: bool) -> str:

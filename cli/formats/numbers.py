@@ -4,14 +4,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     Entry = tuple[tuple[int | str, ...], Any, bool]
 
 SCALARS = (float, int, bool, complex)
-# Numbers that are text at a time, so that a long result takes little memory beside itself.
-AT_ONCE = 16_384
 
 
 def is_array(value: object) -> bool:
@@ -81,33 +79,6 @@ def array_text(array: Any, precision: int | None, inside: bool) -> str:
     if precision is None and not is_float32(array):
         return content if isinstance(content, str) and not inside else repr(content)
     return value_text(content, precision, inside, is_float32(array))
-
-
-def is_long(value: Any) -> bool:
-    """Whether a value is an array that is written in pieces."""
-    return is_array(value) and bool(value.shape) and value.size > AT_ONCE
-
-
-def array_pieces(array: Any, text: Callable[[Any], str]) -> Iterator[str]:
-    """A long list as `text` writes one, piece by piece."""
-    rows = max(1, AT_ONCE * len(array) // array.size)
-    for start in range(0, len(array), rows):
-        yield (", " if start else "[") + text(array[start : start + rows])[1:-1]
-    yield "]"
-
-
-def value_pieces(value: Any, precision: int | None = None) -> Iterator[str]:
-    """`value_text` piece by piece."""
-    value = plain(value)
-    if isinstance(value, dict):
-        for number, (key, item) in enumerate(value.items()):
-            yield (", " if number else "{") + value_text(key, None, True) + ": "
-            yield from value_pieces(item, precision) if not isinstance(item, str) else [value_text(item, None, True)]
-        yield "}" if value else "{}"
-    elif is_long(value):
-        yield from array_pieces(value, lambda part: array_text(part, precision, False))
-    else:
-        yield value_text(value, precision)
 
 
 def entries(value: Any) -> Iterator[Entry]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .numbers import is_long, plain, value_pieces, value_text
+from .numbers import value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +18,10 @@ def pieces(result: Result, precision: int | None = None) -> Iterator[str]:
         for row in (result.header, *result.rows):
             yield "\t".join([cell(value, precision) for value in row]) + "\n"
     elif len(result.lines) == 1:
-        yield from value_pieces(result.lines[0][1], precision)
-        yield "\n"
+        yield value_text(result.lines[0][1], precision) + "\n"
     else:
         for name, value in result.lines:
-            yield f"{name}\t"
-            yield from value_pieces(value, precision) if is_long(plain(value)) else [cell(value, precision)]
-            yield "\n"
+            yield f"{name}\t{cell(value, precision)}\n"
 
 
 def cell(value: Any, precision: int | None) -> str:

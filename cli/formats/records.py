@@ -9,14 +9,12 @@ from .numbers import value_text
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import IO, Any
+    from typing import Any
 
     from ...parser.errors import AdiffError
     from ..output import Output
     from ..result import Result
 
-
-SPOOLED = 2**20  # characters of records that wait in memory; more are in a temporary file
 
 # What a line has for an `id` that names none: null is one like others.
 NO_ID: object = object()
@@ -25,7 +23,7 @@ NO_ID: object = object()
 class Record:
     """The answer to one line: a result or an error."""
 
-    __slots__ = ("command", "crc32", "error", "id", "line", "result", "timeout")
+    __slots__ = ("command", "crc32", "error", "id", "line", "result")
 
     def __init__(self, line: int, crc32: str = "") -> None:
         self.line = line
@@ -34,7 +32,6 @@ class Record:
         self.command: str | None = None
         self.result: Result | None = None
         self.error: AdiffError | None = None
-        self.timeout: float | None = None
 
     @property
     def ok(self) -> bool:
@@ -103,10 +100,7 @@ class Writer:
         self.begun = True
 
     def finish(self) -> None:
-        """Write what comes after the last record."""
-
-    def interrupt(self) -> None:
-        """Write what is held back of a batch that is interrupted."""
+        """Write what is held back, and what comes after the last record."""
 
 
 class DocumentWriter(Writer):
@@ -192,23 +186,19 @@ class DelimitedWriter(Writer):
     """A line a record, where all answers are of one command and shape. Elsewhere they have no columns in common: a line an
     entry, and so it is of standard input (not `whole`), whose end nobody knows."""
 
-    __slots__ = ("delimiter", "shapes", "spool")
+    __slots__ = ("delimiter", "records", "whole")
 
     def __init__(self, output: Output, whole: bool) -> None:
         super().__init__(output)
         self.delimiter = "," if self.style.format == "csv" else "\t"
-        self.spool: IO[str] | None = None
-        self.shapes: list[Any] = []  # the first two there are
-        if whole:
-            from tempfile import SpooledTemporaryFile
-
-            self.spool = SpooledTemporaryFile(SPOOLED, "w+", encoding="ascii")  # noqa: SIM115
+        self.whole = whole
+        self.records: list[tuple[list[str], list[str], list[str], str]] = []
 
     def head(self) -> str:
         return lines([["line", "id", "command", "name", "value", "error"]], self.delimiter)
 
     def text(self, record: Record) -> str:
-        """The parts of a record as JSON: its form is known when all have come."""
+        """The parts of a record as JSON, for their form is known when all have come."""
         id_text = "" if record.id is NO_ID else record.id if isinstance(record.id, str) else dumps(record.id)
         head, error = [str(record.line), id_text, record.command or ""], ""
         heads: list[str] = []
@@ -223,14 +213,11 @@ class DelimitedWriter(Writer):
         return dumps([head, heads, fields, error], ascii=True) + "\n"
 
     def write(self, text: str) -> None:
-        head, heads, _, error = parts = loads(text)
-        if self.spool is None:
-            super().write(self.long(*parts))
-            return
-        self.spool.write(text)
-        shape = [head[-1], heads]
-        if not error and len(self.shapes) < 2 and shape not in self.shapes:
-            self.shapes.append(shape)
+        import json
+
+        self.records.append(json.loads(text))
+        if not self.whole:
+            super().write(self.long(*self.records.pop()))
 
     def long(self, head: list[str], heads: list[str], fields: list[str], error: str) -> str:
         """A record as a line an entry."""
@@ -238,28 +225,16 @@ class DelimitedWriter(Writer):
         return lines([[*head, "", "", error]] if error else rows, self.delimiter)
 
     def finish(self) -> None:
-        if self.spool is None:
-            return
-        self.spool.seek(0)
-        if len(self.shapes) != 1:
-            for text in self.spool:
-                super().write(self.long(*loads(text)))
-            return
-        [(_, columns)] = self.shapes
-        self.begun = True
-        super().write(lines([["line", "id", "command", *columns, "error"]], self.delimiter))
-        for text in self.spool:
-            head, _, fields, error = loads(text)
-            super().write(lines([[*head, *(fields or [""] * len(columns)), error]], self.delimiter))
-
-    interrupt = finish
-
-
-def loads(text: str) -> Any:
-    """What JSON text says."""
-    import json
-
-    return json.loads(text)
+        shapes = {(head[-1], *heads) for head, heads, _, error in self.records if not error}
+        if len(shapes) != 1:
+            for record in self.records:
+                super().write(self.long(*record))
+        else:
+            [(_, *columns)] = shapes
+            self.begun = True
+            super().write(lines([["line", "id", "command", *columns, "error"]], self.delimiter))
+            for head, _, fields, error in self.records:
+                super().write(lines([[*head, *(fields or [""] * len(columns)), error]], self.delimiter))
 
 
 def writer(output: Output, whole: bool) -> Writer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from .. import errors
 from ..files import number_of
-from ..formats.delimited import field, quoted, texts
 from ..formats.delimited import numbers as number_texts
+from ..formats.delimited import texts
 from .read import arrow, chunks
 
 TYPE_CHECKING = False
@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 TRUTHS = {"true": True, "false": False}
-# Between these Arrow writes a number that is not whole as Python does.
-LEAST, MOST = 1e-4, 1e9
 
 
 class Inputs:
@@ -175,66 +173,26 @@ def stacked(values: list[Any]) -> Any:
     return array
 
 
-def as_texts(column: Any, valid: Any, delimiter: str) -> Any:
-    """The cells of a column as text, quoted where they need it, as an Arrow array or a list; empty where not `valid`."""
-    pa = arrow()
-    if isinstance(column, list):
-        found: Any = texts(column, delimiter)
-    elif hasattr(column, "type"):
-        return arrow_texts(pa, column, delimiter)
-    elif column.dtype.kind in "fiub" and column.ndim == 1:
-        if pa is not None and column.dtype.name == "float64" and len(column) > 1_000:
-            return float_texts(pa, column, valid)
-        found = number_texts(column)
+def as_texts(column: Any, valid: Any, delimiter: str) -> Sequence[str]:
+    """The cells of a column as text, quoted where they need it; empty where not `valid`."""
+    if (
+        not isinstance(column, list)
+        and not hasattr(column, "type")
+        and column.dtype.kind in "fiub"
+        and column.ndim == 1
+    ):
+        found: Sequence[str] = number_texts(column)
     else:
-        found = [field(value) for value in column.tolist()]
-        found = [quoted(text, delimiter) for text in found]
-    if valid is not None:
-        found = [text if there else "" for text, there in zip(found, valid.tolist())]
-    return found
+        cells = (
+            column if isinstance(column, list) else column.to_pylist() if hasattr(column, "type") else column.tolist()
+        )
+        found = texts(cells, delimiter)
+    return found if valid is None else [text if there else "" for text, there in zip(found, valid.tolist())]
 
 
-def arrow_texts(pa: Any, column: Any, delimiter: str) -> Any:
-    from pyarrow import compute as pc
-
-    if pa.types.is_floating(column.type) or pa.types.is_boolean(column.type) or pa.types.is_nested(column.type):
-        return ["" if value is None else quoted(field(value), delimiter) for value in column.to_pylist()]
-    if not pa.types.is_string(column.type):
-        column = column.cast(pa.string())
-    if column.null_count:
-        column = column.fill_null("")
-    odd = pc.match_substring_regex(column, f'["\\r\\n{delimiter}]')
-    if pc.any(odd).as_py():
-        inside = pc.replace_substring(column, '"', '""')
-        column = pc.if_else(odd, pc.binary_join_element_wise('"', inside, '"', ""), column)
-    return column
-
-
-def float_texts(pa: Any, array: Any, valid: Any) -> Any:
-    """Floats as Python writes them."""
-    import numpy as np
-    from pyarrow import compute as pc
-
-    size = np.abs(array)
-    with np.errstate(invalid="ignore"):
-        own = ~((size >= LEAST) & (size < MOST) & (array != np.trunc(array)))
-    found = pc.cast(pa.array(array), pa.string())
-    if own.any():
-        found = pc.replace_with_mask(found, pa.array(own), pa.array(number_texts(array[own]), pa.string()))
-    if valid is not None and not valid.all():
-        found = pc.if_else(pa.array(valid), found, "")
-    return found
-
-
-def lines(columns: Sequence[Any], delimiter: str) -> str:
+def lines(columns: Sequence[Sequence[str]], delimiter: str) -> str:
     """Columns of texts as lines."""
-    if any(not isinstance(column, list) for column in columns) and (pa := arrow()) is not None:
-        from pyarrow import compute as pc
-
-        parts = [pa.array(column, pa.string()) if isinstance(column, list | tuple) else column for column in columns]
-        rows = pc.binary_join_element_wise(*parts, delimiter).to_pylist() if len(parts) > 1 else parts[0].to_pylist()
-    else:
-        rows = list(map(delimiter.join, zip(*columns)))
+    rows = list(map(delimiter.join, zip(*columns)))
     if len(columns) == 1:
         rows = [row or '""' for row in rows]  # a reader takes a line with nothing on it for no record at all
     return "\n".join(rows) + "\n" if rows else ""

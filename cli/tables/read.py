@@ -11,6 +11,8 @@ import os
 from ...parser.errors import AdiffError
 from .. import errors
 from ..files import open_file, read_npy
+from ..formats import BINARY
+from ..formats import FORMS as OUTPUTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +21,11 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
 
-FORMS = {
-    ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".npy": "npy", ".npz": "npz", ".parquet": "parquet",
-    ".arrow": "arrow", ".feather": "arrow",
-}  # fmt: skip
+FORMS = {ending: form for ending, form in OUTPUTS.items() if form != "json"}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 ROWS = 1 << 17  # of a chunk
 BLOCK = 1 << 23  # bytes of text that are read at a time
 MOST_BLOCK = 1 << 27  # bytes of one record
-BINARY = ("npy", "npz", "parquet", "arrow")
 NOT_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 

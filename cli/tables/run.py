@@ -41,7 +41,7 @@ def answer(request: Request, program: Program, output: Output) -> Result:
     style = output.style
     if "rows" in request.options and "over" in request.options:
         raise errors.usage("--rows and --over are two tables at once", "leave one of them out")
-    table = Table(request, program)
+    table = Table(request, program, write=output.environment.write_error)
     over = "over" in request.options
     if over:
         found = grid(axes(request, program))
@@ -143,7 +143,9 @@ def spaced(given: tuple[float, ...], values: Any) -> Any:
 class Table:
     """What is done with each chunk, and what is known in the end."""
 
-    def __init__(self, request: Request, program: Program, constants: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self, request: Request, program: Program, constants: dict[str, Any] | None = None, write: Any = None
+    ) -> None:
         self.request = request
         self.command = COMMANDS[request.command]
         self.program = program
@@ -157,10 +159,12 @@ class Table:
         self.renamed = dict(map(renamed, request.texts("rename")))
         self.strict = request.flag("strict")
         self.header: list[str] = []  # of the results
+        # A program that prints runs row by row, unless that is to be quiet.
+        self.write = None if request.flag("quiet") or "print" not in program.source.text else write
         self.known: list[str] | None = None  # the columns of the table
         self.used: list[str] = []
-        whole = self.command.row_order is not None and not {"dtype", "checkpoint"} & self.options.keys()
-        self.order = self.command.row_order(self.options) if whole else None  # type: ignore[misc]
+        whole = self.write is None and not {"dtype", "checkpoint"} & self.options.keys()
+        self.order = self.command.row_order(self.options) if whole and self.command.row_order else None
         self.count = self.failed = 0
         self.first = ""
         self.notices: dict[tuple[Any, ...], list[Any]] = {}
@@ -297,7 +301,7 @@ class Table:
                 outcome.value = outcome.value.astype(kind)
 
     def flat(self, columns: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
-        """A column for each element of a result."""
+        """A column for each element of a result: those that the first chunk has."""
         import numpy as np
 
         found: list[tuple[str, Any]] = []
@@ -308,10 +312,6 @@ class Table:
             else:
                 heads = names_of(name, np.empty(x.shape[1:]))
                 found += zip(heads, x.reshape(len(x), -1).T)
-        return self.alike(found, count)
-
-    def alike(self, found: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
-        """The columns of a chunk, which are those of the first one."""
         heads = [name for name, _ in found]
         if not self.header:
             self.header = heads
@@ -334,12 +334,17 @@ class Table:
             point = {name: x[row].tolist() if x.dtype.name != "float32" else x[row] for name, x in columns.items()}
             try:
                 outcome = self.program.evaluate(
-                    self.command.name, {**self.constants, **point}, wrt, write=None, **self.options
+                    self.command.name, {**self.constants, **point}, wrt, write=self.write, **self.options
                 )
             except AdiffError as error:
                 if error.kind in USAGE:
                     raise
                 wrong[row] = error
+                records.append(None)
+                continue
+            unclear = next((n for n in outcome.notices if n.code == "N0605"), None)
+            if unclear is not None:
+                wrong[row] = AdiffError(unclear.code, unclear.message)
                 records.append(None)
                 continue
             self.by = outcome.engine, outcome.reason, outcome.reason_span
@@ -412,6 +417,3 @@ def spread(values: Any, rows: Any, count: int) -> Any:
 def message(error: AdiffError) -> str:
     """An error in a cell."""
     return f"{error.code}: {' '.join(error.message.split())}"
-
-
-__all__ = ["answer"]

@@ -9,7 +9,7 @@ from ..formats.delimited import quoted
 from ..formats.json import SCHEMA, dumps
 from ..formats.json import number as json_number
 from .columns import as_texts, lines
-from .read import FORMS, form_of, needed_arrow
+from .read import OUTPUTS, form_of, needed_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..output import Output
 
-OUTPUTS = {**FORMS, ".json": "json"}
+AT_ONCE = 1 << 14  # rows whose texts are in memory
 MOST_DRAWN = 1_000  # rows of a table for a person
 
 
@@ -74,7 +74,10 @@ class Delimited(Writer):
         if not self.begun:
             self.text(delimiter.join(quoted(name, delimiter) for name in names) + "\n")
             self.begun = True
-        self.text(lines([as_texts(x, there, delimiter) for x, there in zip(columns, valid)], delimiter))
+        for start in range(0, len(columns[0]), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            found = [as_texts(x[part], y if y is None else y[part], delimiter) for x, y in zip(columns, valid)]
+            self.text(lines(found, delimiter))
 
 
 class Objects(Writer):
@@ -177,18 +180,9 @@ class Arrow(Writer):
                     column = column.tolist()
                 column = pa.array(column, mask=None if there is None or there.all() else ~there)
             return column if kind is None or column.type == kind else column.cast(kind)
-        except (pa.ArrowException, OverflowError):
-            values = column.to_pylist() if hasattr(column, "type") else list(column)
-            for row, value in enumerate(values, self.count + 1):
-                try:
-                    found = pa.array([value])
-                    kind = kind or (None if value is None else found.type)
-                    if kind is not None:
-                        found.cast(kind)
-                except (pa.ArrowException, OverflowError):
-                    said = f"row {row}: column '{name}' has {value!r}, and is one of {kind or 'numbers'}: write .ndjson"
-                    raise errors.unwritable(self.output.path or "-", said) from None
-            raise
+        except (pa.ArrowException, OverflowError) as error:
+            said = f"after row {self.count}: column '{name}' has values of two kinds ({error}): write .ndjson"
+            raise errors.unwritable(self.output.path or "-", said) from None
 
     def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
         pa = self.pa

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy
 import pytest
-from adiff.cli.formats import delimited, numbers, plain
-from adiff.cli.formats import json as as_json
+from adiff.cli.formats import delimited
 from adiff.cli.formats.json import dumps
 from adiff.cli.formats.numbers import is_float32, scalar_text, shortest, value_text
 from adiff.cli.result import Result
@@ -179,16 +178,3 @@ def test_csv_of_columns_of_text(text: str) -> None:
         for delimiter in (",", "\t"):
             _, *records = read("".join(delimited.pieces(result, delimiter)), delimiter)
             assert records == [[name, repr(value)] for name, value in result.rows]
-
-
-@pytest.mark.parametrize("shape", [(1_601,), (2, 320, 3), (320, 6)])
-@pytest.mark.parametrize("dtype", ["float64", "int64"])
-def test_long_arrays_are_written_in_pieces(shape: tuple[int, ...], dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A part at a time, and the parts are what the whole would be."""
-    monkeypatch.setattr(numbers, "AT_ONCE", 512)
-    array = (numpy.sin(numpy.arange(float(math.prod(shape)))).reshape(shape) * 99).astype(dtype)
-    assert len(list(as_json.pieces(array))) > 1
-    assert strict("".join(as_json.pieces(array))) == array.tolist()
-    result = Result({})
-    result.lines = [("a", array), ("b", 1.0)]
-    assert "".join(plain.pieces(result)) == f"a\t{array.tolist()!r}\nb\t1.0\n"

@@ -153,12 +153,7 @@ def test_trace(adiff: Callable[..., Any], folder: Path) -> None:
     first, *_, last = map(json.loads, adiff(*trace).stdout.splitlines())
     assert (first["iteration"], first["value"], first["point"]) == (0, 13, {"v": [3, 4]})
     assert last["optimum"]["v"] == pytest.approx([1, 1])
-    whole = json.loads(adiff(*trace, "--json").stdout)
-    assert [row["iteration"] for row in whole["trace"]] == list(range(whole["iterations"] + 1))
-    assert adiff(*trace, "--csv").stdout.splitlines()[:2] == [
-        "iteration,value,gradient_norm,v.0,v.1",
-        "0,13.0,6.0,3.0,4.0",
-    ]
+    assert "--format ndjson" in adiff(*trace, "--csv").stderr
     done = adiff("batch", "-", stdin='minimize "x**2" --start x=1\nminimize "x" --start x=1 --trace\n')
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert found[0]["optimum"] == {"x": pytest.approx(0, abs=sqrt(1e-16))}

@@ -14,7 +14,7 @@ import pytest
 from .conftest import COMMAND, environment
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-OPEN = "x = [1, 2", "'''abc"  # which the next line would continue
+OPEN = ("'''abc",)  # which the next line would continue
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_lines(adiff: Run, lines: list[str], printed: str) -> None:
         ("sine(2)", "did you mean 'sin'?"),
         ("y + 1", "give it a value first, as in y = 2"),
         ("1 +", "error[E0111]"),
-        ("x = [1, 2", "this '[' is never closed"),
+        ("x = [1, 2\n", "this '[' is never closed"),
         ("f = lambda: 1\nf", "error[E0304]"),
         ("[1, 2] @ [1, 2, 3]", "error[E0302]"),
         (":gard x", "did you mean 'grad'?"),
