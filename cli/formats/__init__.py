@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 # What the name of an output asks for, and others that say what no text is.
 FORMS = {
-    ".json": "json", ".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv", ".tsv": "tsv", ".npy": "npy", ".npz": "npz",
+    ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json", ".npy": "npy", ".npz": "npz",
     ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
 FORMULAS = {".tex": "latex", ".py": "python", ".c": "c"}  # of `derive`

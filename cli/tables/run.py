@@ -310,8 +310,7 @@ class Table:
             if x.ndim == 1:
                 found.append((name, x))
             else:
-                heads = names_of(name, np.empty(x.shape[1:]))
-                found += zip(heads, x.reshape(len(x), -1).T)
+                found += zip(names_of(name, np.empty(x.shape[1:])), x.reshape(len(x), -1).T)
         heads = [name for name, _ in found]
         if not self.header:
             self.header = heads

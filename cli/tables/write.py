@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 
 from .. import errors
+from ..formats import FORMS as OUTPUTS
 from ..formats.delimited import quoted
 from ..formats.json import SCHEMA, dumps
 from ..formats.json import number as json_number
 from .columns import as_texts, lines
-from .read import OUTPUTS, form_of, needed_arrow
+from .read import form_of, needed_arrow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

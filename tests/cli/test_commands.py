@@ -131,12 +131,16 @@ def test_a_check_without_a_verdict(adiff: Callable[..., Completed], folder: Path
     assert "notice[N0605]" in done.stderr
 
 
-def test_run(answer: Answer, document: Document, folder: Path) -> None:
+def test_run(answer: Answer, document: Document, adiff: Callable[..., Completed], folder: Path) -> None:
     (folder / "p.adiff").write_text("print('hello', x)\nprint(1, 2, sep='-', end='')\nx**2\n")
     assert answer("run", "p.adiff", "--at", "x=3") == "hello 3\n1-2\n9\n"
     found = document("run", "p.adiff", "--at", "x=3")
     assert (found["printed"], found["value"]) == (["hello 3", "1-2"], 9)
     assert document("grad", "-f", "p.adiff", "--at", "x=3")["printed"] == ["hello 3", "1-2"]
+    done = adiff("grad", "-f", "p.adiff", "--at", "x=3")
+    assert (done.stdout, done.stderr) == ("6.0\n", "hello 3\n1-2\n")
+    done = adiff("value", "-f", "p.adiff", "--rows", "-", "-q", stdin="x\n3\n")
+    assert (done.stdout, done.stderr) == ("x,value,error\n3,9,\n", "")
     (folder / "q.adiff").write_text("print(1)\n")
     assert answer("run", "q.adiff") == "1\n"
     assert answer("run", "-", stdin="print(2)\n3") == "2\n3\n"

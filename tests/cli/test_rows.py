@@ -209,7 +209,7 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("c.npy.gz", b"", ["value", "x"], 2, "c.npy.gz: .csv, .tsv, .ndjson and .json may be compressed, not npy"),
     ("c.csv", b"x\n1\n", ["value", "x", "-o", "o.parquet.gz"], 2, "may be compressed, not parquet"),
     ("c.csv", b"x\n1\n", ["value", "x", "-o", "o.npz.zst"], 2, "may be compressed, not npz"),
-    ("c.ndjson", b'{"x": 1, "i": 7}\n{"x": 2, "i": "a"}\n', ["value", "x", "-o", "o.parquet"], 4, "row 2: column 'i' has 'a'"),
+    ("c.ndjson", b'{"x": 1, "i": 7}\n{"x": 2, "i": "a"}\n', ["value", "x", "-o", "o.parquet"], 4, "column 'i' has values of two kinds (Could not convert 'a'"),
     ("c.csv", b"x;y\n1;2\n", ["value", "x"], 4, "its fields stand between semicolons: tr ';' , < c.csv"),
     ("c.csv", b"x\ty\n1\t2\n", ["value", "x"], 4, "--rows-format tsv"),
     ("c.csv", b"x\n1\n", ["value", "x", "--rename", "my col"], 2, "'my col' is not OLD=NEW"),
@@ -217,6 +217,7 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("v.ndjson", b'{"v": [1, 2]}\n{"v": [1]}\n', ["value", "sum(v)"], 1, "v.ndjson:2: E0712: column 'v' holds a tensor of shape [1], where a tensor of shape [2] is"),
     ("w.ndjson", b'{"v": 1}\n\n{"v": "a"}\n', ["value", "v"], 1, "w.ndjson:3: E0712: column 'v' holds a text, where a number is"),
     ("u.ndjson", b'{"v": [[1], [1, 2]]}\n', ["value", "v"], 1, "u.ndjson:1: E0712: column 'v' holds a list whose rows differ"),
+    ("c.csv", b"x\n0\n1\n", ["check", "x**2 + log(x)"], 1, "1 of 2 rows failed; the first: c.csv:2: N0605: no verdict by 'x'"),
     ("c.csv", b"x\n0x10\n5\n", ["value", "x"], 1, "c.csv:2: E0712: column 'x': '0x10' is not a number"),
 ]  # fmt: skip
 
