@@ -1,7 +1,8 @@
 """The minimum of a program over some of its inputs: SciPy's methods, and loops of gradient descent.
 
-Without a method L-BFGS-B runs first, and Newton steps with the exact Hessian follow where there are at most MOST_EXACT
-numbers: where L-BFGS-B stands still far from the minimum, since the scales of the inputs differ by many orders, they go on.
+Without a method L-BFGS-B runs first, and Newton's method in a trust region with the exact Hessian follows where there are at
+most MOST_EXACT numbers without bounds: where L-BFGS-B stands still far from the minimum, since the scales of the inputs
+differ by many orders, it goes on.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ METHODS = (*SCIPY, *DESCENTS)
 WITH_BOUNDS = ("l-bfgs-b", "tnc", "slsqp")
 WITH_PRODUCTS = ("newton-cg", "trust-ncg")
 NEWTON = "l-bfgs-b, then newton"
+EXACT = {"gtol": 1e-14, "maxiter": 200, "max_trust_radius": 1e12}  # of SciPy's Newton steps
 MOST_EXACT = 100  # numbers up to which the Hessian is found
-NEWTON_STEPS = 100
-PROMISE = 1e-12  # of the value: what a Newton step must promise to be taken
+PROMISE = 1e-10  # of the value: a Newton step that promises less changes nothing
 FEASIBLE = 1e-7  # how far a constraint may be off where it holds, and counts as one that is reached
 
 
@@ -100,8 +101,11 @@ def minimize(
             x, message = task.descend(name, x, learning_rate)
         else:
             x, message = task.by_scipy("l-bfgs-b" if name == NEWTON else name, x)
-        if name == NEWTON and x.size <= MOST_EXACT and np.isfinite(value):
-            x = task.newton(x)
+        if name == NEWTON and x.size <= MOST_EXACT and not bounds and np.isfinite(value):
+            x = scipy_minimize(
+                objective, x, jac=True, method="trust-exact", hess=objective.exact_hessian, callback=task.iterated,
+                options=EXACT,
+            ).x  # fmt: skip
         return task.minimum(name, x, message)
 
 
@@ -212,49 +216,17 @@ class Task:
             self.iterated(x)
         return x, f"{self.most} iterations were not enough"
 
-    def newton_step(self, x: Any, g: Any) -> tuple[Any, float]:
-        """A step of Newton's method, and half the decrease that it promises; a direction of negative curvature adds to it.
-
-        The inputs are scaled so that the Hessian has ones on its diagonal. The step is zero along what bounds hold.
-        """
+    def promise(self, x: Any, g: Any) -> float:
+        """Half the decrease that a Newton step promises; infinite where the Hessian is not positive definite."""
         free = self.free(x, g)
-        step = np.zeros_like(x)
         h = self.objective.exact_hessian(x)[np.ix_(free, free)]
-        if not h.size or not np.isfinite(h).all():
-            return step, 0.0 if not h.size else np.nan
-        diagonal = np.abs(np.diag(h))
-        scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
-        curvatures, vectors = np.linalg.eigh(scale[:, None] * (h + h.T) / 2 * scale)
-        slopes = vectors.T @ (scale * g[free])
-        strength = np.maximum(np.abs(curvatures), 1e-15 * np.abs(curvatures).max())
-        flat = strength == 0
-        along = -slopes / np.where(flat, 1.0, strength)
-        promise = np.inf if slopes[flat].any() else -float(slopes @ along) / 2
-        if curvatures[0] < -1e-8:
-            along[0] += -1.0 if slopes[0] > 0 else 1.0
-            promise -= curvatures[0] / 2
-        step[free] = scale * (vectors @ along)
-        return step, promise
-
-    def newton(self, x: Any) -> Any:
-        """Newton steps, each halved until the value falls, until none promises more than rounding."""
-        f, g = self.objective.evaluate(x)
-        for _ in range(NEWTON_STEPS):
-            step, promise = self.newton_step(x, g)
-            if not promise > PROMISE * abs(f):
-                break
-            length = 1.0
-            while length > 1e-12:
-                tried = (x + length * step).clip(self.lower, self.upper)
-                lower, slope = self.objective.evaluate(tried)
-                if lower < f - 1e-4 * length**2 * promise and np.isfinite(slope).all():
-                    break
-                length /= 2
-            else:
-                break
-            x, f, g = tried, lower, slope
-            self.iterated(x)
-        return x
+        scale = 1 / np.sqrt(np.diag(h))
+        try:
+            return float(
+                np.sum(np.linalg.solve(np.linalg.cholesky(scale[:, None] * h * scale), scale * g[free]) ** 2) / 2
+            )
+        except np.linalg.LinAlgError:
+            return np.inf
 
     def minimum(self, method: str, x: Any, message: str) -> Minimum:
         """The answer, with a verdict: converged where the gradient is small, or where a Newton step promises nothing."""
@@ -271,7 +243,7 @@ class Task:
         elif norm <= self.tolerance:
             verdict = f"converged: the gradient is zero to {self.tolerance:g}"
         elif np.isfinite(f) and not self.constraints and x.size <= MOST_EXACT:
-            if abs(self.newton_step(x, g)[1]) <= 100 * PROMISE * abs(f):
+            if self.promise(x, g) <= PROMISE * abs(f):
                 verdict = "converged: no step makes the value smaller by more than rounding"
         found = Minimum()
         found.start, found.optimum = (objective.variables.unpack(one) for one in (objective.variables.start, x))

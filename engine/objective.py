@@ -150,7 +150,8 @@ class Objective:
             self.hessian = self.program.repeated("hessian", self.point(x), self.names, **self.options)
         blocks = self.hessian(self.point(x)).hessian
         rows = [self.variables.pack(blocks.get(name, {}), shape) for name, shape, _ in self.variables.parts]
-        return np.concatenate([row.reshape(-1, x.size) for row in rows])
+        found = np.concatenate([row.reshape(-1, x.size) for row in rows])
+        return np.nan_to_num((found + found.T) / 2)
 
 
 def comparisons(text: str) -> list[tuple[Program, str, str]]:

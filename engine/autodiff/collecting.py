@@ -65,23 +65,6 @@ class SingleSum:
         return found
 
 
-class Terms:
-    """A cotangent of float32 of several terms that an outer recorder may follow: they are added up in float64 as well."""
-
-    __slots__ = ("values",)
-
-    def __init__(self, first: Any) -> None:
-        self.values = [first]
-
-    def __add__(self, other: Any) -> Terms:
-        self.values.append(other)
-        return self
-
-    def tensor(self) -> Any:
-        values = self.values
-        return values[0] + values[1] if len(values) == 2 else OPERATORS.sum(OPERATORS.stack(values), axis=0)
-
-
 class Elements:
     """A cotangent that is given element by element, on tensors that an outer recorder may follow.
 
@@ -92,7 +75,7 @@ class Elements:
 
     def __init__(self, x: Tensor, initial: Any) -> None:
         self.shape = x.shape
-        self.total = initial.tensor() if initial.__class__ is Terms else initial
+        self.total = initial
         self.hidden: set[int] = set()
         self.values: dict[int, list[Any]] = {}
 
@@ -140,7 +123,7 @@ class Elements:
         return found if total is None else total + found
 
 
-COLLECTING = (Buffer, Elements, SingleSum, Terms)
+COLLECTING = (Buffer, Elements, SingleSum)
 
 
 def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
@@ -154,12 +137,10 @@ def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
     return OPERATORS.cast(c, dtype=WEAK_FLOAT) if recorded or c.shape else float(c.value)
 
 
-def collecting(x: Tensor, old: Any, c: Any, recorded: bool) -> Any:
-    """A cotangent `old` of `x`, ready for `c` to be added: in float64 where they are of float32, rounded in the end."""
-    if old.__class__ in COLLECTING or x.dtype.name != "float32":
+def collecting(x: Tensor, old: Any, recorded: bool) -> Any:
+    """A cotangent `old` of `x`, ready for another to be added: in float64, and rounded in the end, where they are of float32 and not recorded."""
+    if recorded or old.__class__ in COLLECTING or x.dtype.name != "float32":
         return old
-    if recorded:
-        return Terms(old)
     return Buffer(x, old) if x.shape else SingleSum(x.dtype, float(plain(old)))
 
 

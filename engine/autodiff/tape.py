@@ -185,7 +185,7 @@ def sweep(
                                 c = g * p if p.__class__ is not complex else complex(g * p.real, g * p.imag)  # type: ignore[assignment]
                             old = adjoint_get(x)
                             if old.__class__ is Tensor:
-                                old = collecting(x, old, c, False)
+                                old = collecting(x, old, False)
                             adjoints[x] = c if old is None else old + c
                     continue
                 if singles and g.__class__ is Tensor and pull_single(op, g, out, a, b, token, adjoints):
@@ -226,7 +226,7 @@ def sweep(
                             c = bare_beside(x, c, recorded)
                     old = adjoint_get(x)
                     if old is not None:
-                        old = collecting(x, old, c, recorded)
+                        old = collecting(x, old, recorded)
                         if STATE.trace_adjoint is not None and old.__class__ not in COLLECTING:
                             STATE.trace_adjoint.added(op, old + c)
                     adjoints[x] = c if old is None else old + c
@@ -259,7 +259,7 @@ def before_write(
         if c.__class__ is Tensor and c.dtype is FLOAT32 and value.dtype is not FLOAT32:
             c = bare_beside(value, c, recorded)
         old = adjoints.get(value)
-        adjoints[value] = c if old is None else collecting(value, old, c, recorded) + c
+        adjoints[value] = c if old is None else collecting(value, old, recorded) + c
 
 
 def backwards(p: Any) -> Any:
