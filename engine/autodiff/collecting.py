@@ -138,7 +138,7 @@ def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
 
 
 def collecting(x: Tensor, old: Any, recorded: bool) -> Any:
-    """A cotangent `old` of `x`, ready for another to be added: in float64, and rounded in the end, where they are of float32 and not recorded."""
+    """A cotangent `old` of `x`, ready for another to be added: in float64 where they are of float32 and not recorded."""
     if recorded or old.__class__ in COLLECTING or x.dtype.name != "float32":
         return old
     return Buffer(x, old) if x.shape else SingleSum(x.dtype, float(plain(old)))
