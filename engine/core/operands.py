@@ -190,8 +190,8 @@ def wrap(value: Any, dtype: DType) -> Any:
 
             return of_array(np.asarray(value, dtype=dtype.name), dtype)
         return Tensor(native(value), dtype) if dtype is not BOOL else bool(value)
-    if cls is str:
-        return value
+    if issubclass(cls, str):
+        return str(value)
     import numpy as np
 
     if dtype is STRING:

@@ -30,7 +30,7 @@ NAMED = ("Function", "Builtin", "Derived", "Operation", "DType", "Method", "With
 
 OF_NAMED_TUPLES = ("_asdict", "_fields", "_replace")
 # TensorFlow's names for the parts of what top_k, unique, unique_with_counts and slogdet give, and their places.
-OF_RESULTS = {"values": 0, "indices": 1, "y": 0, "idx": 1, "sign": 0, "log_abs_determinant": 1}
+OF_RESULTS = {"values": 0, "indices": 1, "y": 0, "idx": 1, "sign": 0, "log_abs_determinant": 1, "count": 2}
 
 
 def get_attribute(value: Any, name: str) -> Any:
@@ -54,6 +54,8 @@ def get_attribute(value: Any, name: str) -> Any:
             return value.name.rpartition(".")[2]
         if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
             return Bound(value, name)
+        if cls is tuple and 1 < len(value) > OF_RESULTS.get(name, len(value)):
+            return value[OF_RESULTS[name]]
         methods = CONTAINER_METHODS.get(cls)
         if methods is not None and name in methods:
             return Bound(value, name)
@@ -61,8 +63,6 @@ def get_attribute(value: Any, name: str) -> Any:
             return get_attribute(value.read_value(), name)
         if cls is tuple and name in ("rank", "ndims"):  # of a shape
             return len(value)
-        if cls is tuple and name in OF_RESULTS and len(value) > 1:
-            return value[OF_RESULTS[name]]
         if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
             return get_attribute(as_operand(value), name)
         if cls is str and name in OF_STRINGS:

@@ -129,7 +129,8 @@ def arguments(x: Any) -> dict[str, Any]:
     names = parameters(made)[1:]
     starts = zip(names, getattr(made, "defaults", ())[1:])
     found = {name: start for name, start in starts if start is not c.UNSET and (name != "name" or start)}
-    return {**found, **dict(zip(names, args)), **keywords}
+    given = {**found, **dict(zip(names, args)), **keywords}
+    return {name: given[name] for name in [*names, *keywords] if name in given}
 
 
 def leaves(x: Any) -> list[Any]:

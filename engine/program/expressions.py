@@ -138,6 +138,14 @@ class Expressions(Names):
             keywords.append((keyword.name, self.expression(keyword.value, "argument")))
         return args, keywords
 
+    def module_has(self, module: s.Expression, name: s.Expression) -> bool | None:
+        """What `hasattr(tf.ragged, "cross")` gives; None where it does not ask a module."""
+        named = s.Attribute(module, getattr(name, "value", ""), module.start, module.end)
+        path = self.module_path(named)
+        if path is None or name.__class__ is not s.String or vocabulary.has_attributes(path[:-1]):
+            return None
+        return vocabulary.dotted(path) is not None or vocabulary.importable(vocabulary.module_name(path)) is not None
+
     def call(self, node: s.Call) -> c.Expr:
         callee = node.function
         path = self.module_path(callee)
@@ -152,6 +160,10 @@ class Expressions(Names):
                 return found
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)
+        if callee.__class__ is s.Name and callee.id == "hasattr" and len(node.arguments) == 2:
+            found = self.module_has(*node.arguments)
+            if found is not None:
+                return c.Literal(found)
         if callee.__class__ is s.Attribute:
             name = callee.name
             if is_inside(name, METHODS):

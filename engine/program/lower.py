@@ -112,6 +112,17 @@ class Lowering(Expressions):
         """`layers = tf.keras.layers` as the import that it is, where it is the one assignment to this name."""
         assigned = [name for statement in statements for name in assigned_names([statement])]
 
+        def one_by_one(statement: s.Statement) -> list[s.Statement]:
+            """`R, C = keras.regularizers, keras.constraints` as two assignments."""
+            values = statement.value.elements if getattr(statement, "value", None).__class__ is s.Tuple else []
+            if statement.__class__ is not s.Assign or not values or None in map(self.module_path, values):
+                return [statement]
+            target, names = statement.targets[0], [vocabulary.module_name(self.module_path(x)) for x in values]
+            if target.__class__ is not s.Tuple or None in map(vocabulary.importable, names):
+                return [statement]
+            pairs = zip(target.elements, values, strict=False)
+            return [s.Assign([one], x, x.start, x.end) for one, x in pairs]
+
         def imported(statement: s.Statement) -> s.Statement:
             if statement.__class__ in (s.Import, s.ImportFrom):
                 STATEMENTS[statement.__class__](self, statement)  # later lines may speak of what it binds
@@ -120,14 +131,14 @@ class Lowering(Expressions):
             target, path = statement.targets[0], self.module_path(statement.value)
             if path is None or target.__class__ is not s.Name or len(statement.targets) > 1:
                 return statement
-            name = ".".join([vocabulary.MODULES.get(path[0], path[0]), *path[1:]])
+            name = vocabulary.module_name(path)
             taken = assigned.count(target.id) > 1 or self.find(target.id) is not None
             if path[0] in assigned or taken or vocabulary.importable(name) is None:
                 return statement
             place = statement.start, statement.end
             return s.Import([s.Alias(name, target.id, *place)], *place)
 
-        return [imported(statement) for statement in statements]
+        return [imported(one) for statement in statements for one in one_by_one(statement)]
 
     def function(
         self,

@@ -350,6 +350,11 @@ def with_default_dtype() -> Operation:
     return WITH_DEFAULT_DTYPE
 
 
+def module_name(path: list[str]) -> str:
+    """A module's name as an import has it: tensorflow.keras for `tf.keras`."""
+    return ".".join([MODULES.get(path[0], path[0]), *path[1:]])
+
+
 def importable(name: str) -> list[str] | None:
     """The path of a module that programs may import; None for any other."""
     path = name.split(".")
