@@ -144,7 +144,7 @@ class Expressions(Names):
         path = self.module_path(named)
         if path is None or name.__class__ is not s.String or vocabulary.has_attributes(path[:-1]):
             return None
-        return vocabulary.dotted(path) is not None or vocabulary.importable(vocabulary.module_name(path)) is not None
+        return vocabulary.dotted(path) is not None or vocabulary.is_module(path)
 
     def call(self, node: s.Call) -> c.Expr:
         callee = node.function
@@ -161,9 +161,9 @@ class Expressions(Names):
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)
         if callee.__class__ is s.Name and callee.id == "hasattr" and len(node.arguments) == 2:
-            found = self.module_has(*node.arguments)
-            if found is not None:
-                return c.Literal(found)
+            answer = self.module_has(*node.arguments)
+            if answer is not None:
+                return c.Literal(answer)
         if callee.__class__ is s.Attribute:
             name = callee.name
             if is_inside(name, METHODS):

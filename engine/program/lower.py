@@ -114,11 +114,11 @@ class Lowering(Expressions):
 
         def one_by_one(statement: s.Statement) -> list[s.Statement]:
             """`R, C = keras.regularizers, keras.constraints` as two assignments."""
-            values = statement.value.elements if getattr(statement, "value", None).__class__ is s.Tuple else []
-            if statement.__class__ is not s.Assign or not values or None in map(self.module_path, values):
+            if statement.__class__ is not s.Assign or statement.value.__class__ is not s.Tuple:
                 return [statement]
-            target, names = statement.targets[0], [vocabulary.module_name(self.module_path(x)) for x in values]
-            if target.__class__ is not s.Tuple or None in map(vocabulary.importable, names):
+            target, values = statement.targets[0], statement.value.elements
+            paths = [path for path in map(self.module_path, values) if path is not None]
+            if target.__class__ is not s.Tuple or len(paths) < len(values) or not all(map(vocabulary.is_module, paths)):
                 return [statement]
             pairs = zip(target.elements, values, strict=False)
             return [s.Assign([one], x, x.start, x.end) for one, x in pairs]
@@ -133,7 +133,7 @@ class Lowering(Expressions):
                 return statement
             name = vocabulary.module_name(path)
             taken = assigned.count(target.id) > 1 or self.find(target.id) is not None
-            if path[0] in assigned or taken or vocabulary.importable(name) is None:
+            if path[0] in assigned or taken or not vocabulary.is_module(path):
                 return statement
             place = statement.start, statement.end
             return s.Import([s.Alias(name, target.id, *place)], *place)

@@ -355,6 +355,10 @@ def module_name(path: list[str]) -> str:
     return ".".join([MODULES.get(path[0], path[0]), *path[1:]])
 
 
+def is_module(path: list[str]) -> bool:
+    return importable(module_name(path)) is not None
+
+
 def importable(name: str) -> list[str] | None:
     """The path of a module that programs may import; None for any other."""
     path = name.split(".")
