@@ -52,10 +52,10 @@ def get_attribute(value: Any, name: str) -> Any:
             return own[name](value)
         if name == "__name__" and cls.__name__ in NAMED:
             return value.name.rpartition(".")[2]
-        if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
-            return Bound(value, name)
         if cls is tuple and 1 < len(value) > OF_RESULTS.get(name, len(value)):
             return value[OF_RESULTS[name]]
+        if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
+            return Bound(value, name)
         methods = CONTAINER_METHODS.get(cls)
         if methods is not None and name in methods:
             return Bound(value, name)
