@@ -131,7 +131,7 @@ class Lowering(Expressions):
             target, path = statement.targets[0], self.module_path(statement.value)
             if path is None or target.__class__ is not s.Name or len(statement.targets) > 1:
                 return statement
-            name = vocabulary.module_name(path)
+            name = ".".join([vocabulary.MODULES.get(path[0], path[0]), *path[1:]])
             taken = assigned.count(target.id) > 1 or self.find(target.id) is not None
             if path[0] in assigned or taken or not vocabulary.is_module(path):
                 return statement

@@ -350,13 +350,8 @@ def with_default_dtype() -> Operation:
     return WITH_DEFAULT_DTYPE
 
 
-def module_name(path: list[str]) -> str:
-    """A module's name as an import has it: tensorflow.keras for `tf.keras`."""
-    return ".".join([MODULES.get(path[0], path[0]), *path[1:]])
-
-
 def is_module(path: list[str]) -> bool:
-    return importable(module_name(path)) is not None
+    return importable(".".join([MODULES.get(path[0], path[0]), *path[1:]])) is not None
 
 
 def importable(name: str) -> list[str] | None:
