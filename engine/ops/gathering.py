@@ -146,40 +146,6 @@ embedding_lookup = composite(
 )  # fmt: skip
 
 
-def _strided_slice(
-    x: Any, begin: Any, end: Any, strides: Any = None, begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0,
-    new_axis_mask: int = 0, shrink_axis_mask: int = 0,
-) -> Any:  # fmt: skip
-    strides = [1] * len(begin) if strides is None else strides
-    if not len(begin) == len(end) == len(strides):
-        raise failure(
-            "E0302", f"strided_slice: begin, end and strides have {len(begin)}, {len(end)} and {len(strides)} numbers"
-        )
-    if 0 in strides:
-        raise failure("E0401", f"strided_slice: strides[{strides.index(0)}] must be non-zero")
-    parts: list[Any] = []
-    for i, (low, high, step) in enumerate(zip(begin, end, strides)):
-        bit = 1 << i
-        if ellipsis_mask & bit:
-            parts.append(Ellipsis)
-        elif new_axis_mask & bit:
-            parts.append(None)
-        elif shrink_axis_mask & bit:
-            parts.append(low)
-        else:
-            parts.append(slice(None if begin_mask & bit else low, None if end_mask & bit else high, step))
-    return index(x, index=tuple(parts))
-
-
-strided_slice = composite(
-    "strided_slice",
-    "x | begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0",
-    _strided_slice,
-    doc="x[begin[0]:end[0]:strides[0], ...]; bit i of a mask says that an end is open, or that axis i is new or dropped.",
-    example=("strided_slice([1, 2, 3, 4], [0], [4], [2])", [1, 3]),
-)  # fmt: skip
-
-
 def _take(x: Any, indices: Any, axis: Any = None, mode: Any = "raise") -> Any:
     import numpy as np
 

@@ -273,6 +273,8 @@ def _inner(shape: Sequence[int], widths: Sequence[Sequence[int]]) -> tuple[slice
 
 
 def _pad_zeros(np: Any, x: Any, pad_width: Any) -> Any:
+    if pad_width.__class__ not in (list, tuple):
+        raise failure("E0304", f"pad_zeros: the widths are a list of pairs, not {shown(pad_width)}")
     limits.allocate(count([size + low + high for size, (low, high) in zip(np.shape(x), pad_width)]), x.itemsize)
     return np.pad(x, pad_width) if pad_width else x
 

@@ -10,18 +10,16 @@ from __future__ import annotations
 from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import plain
 from ..core.operation import composite, no_tangent, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
-from .gathering import take_rows
-from .structure import index, index_scatter, line_axis, reshape
+from .structure import index, index_scatter, line_axis
 from .support import (
     axis_of,
     found_by_rule,
     meet,
-    whole_tensor,
 )
 
 TYPE_CHECKING = False
@@ -42,6 +40,7 @@ def descends(direction: Any, descending: Any = False) -> bool:
 
 def order_of(np: Any, x: Any, axis: int, descending: bool) -> Any:
     """The stable order of the elements along an axis: of equal elements the earlier one comes first."""
+    axis = axis_of("argsort", axis, x.ndim)
     if not descending:
         return np.argsort(x, axis=axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
@@ -49,6 +48,7 @@ def order_of(np: Any, x: Any, axis: int, descending: bool) -> Any:
 
 
 def _sort(np: Any, x: Any, axis: int, descending: bool) -> Any:
+    axis = axis_of("sort", axis, x.ndim)
     found = np.sort(x, axis=axis, kind="stable")
     return np.flip(found, axis) if descending else found
 
@@ -136,9 +136,6 @@ argsort = _in_order(
 )
 
 
-# --- medians and quantiles ------------------------------------------------------------------------------------------
-
-
 # --- searching ------------------------------------------------------------------------------------------------------
 
 
@@ -162,41 +159,6 @@ searchsorted = no_tangent(
     kernel=lambda k, a, v, side, right: k.searchsorted(a, v, bool(right) or side == "right"),
     doc="Where the elements of v belong in the sorted vector a; a batch of both row by row.",
     example=("searchsorted([1, 3, 5], 4)", 2), reason="an index",
-)  # fmt: skip
-
-
-def _unique(
-    x: Any, return_index: Any = False, return_inverse: Any = False, return_counts: Any = False, sorted: Any = True
-) -> Any:
-    import numpy as np
-
-    x = reshape(as_operand(x), shape=-1)
-    _, first, inverse, counts = np.unique(plain(x), return_index=True, return_inverse=True, return_counts=True)
-    if not sorted:  # in order of appearance
-        order = np.argsort(first)
-        rank = np.argsort(order)
-        first, inverse, counts = first[order], rank[inverse], counts[order]
-    results = [take_rows(x, indices=first, axis=0)]
-    for wanted, found in ((return_index, first), (return_inverse, inverse.ravel()), (return_counts, counts)):
-        if wanted:
-            results.append(whole_tensor(found))
-    return results[0] if len(results) == 1 else tuple(results)
-
-
-unique = composite(
-    "unique", "x | return_index=False, return_inverse=False, return_counts=False", _unique,
-    doc="The distinct elements of x in rising order; of equal ones the first takes the gradient.",
-    example=("unique([3, 1, 3])", [1, 3]),
-)  # fmt: skip
-tf_unique = composite(
-    "tf.unique", "x", lambda x: _unique(x, return_inverse=True, sorted=False),
-    doc="The distinct elements of x in order of appearance, and for each element of x its place among them.",
-    example=("tf.unique([3, 1, 3])", ([3, 1], [0, 1, 0])),
-)  # fmt: skip
-tf_unique_with_counts = composite(
-    "tf.unique_with_counts", "x", lambda x: _unique(x, return_inverse=True, return_counts=True, sorted=False),
-    doc="tf.unique, and how often each element occurs.",
-    example=("tf.unique_with_counts([3, 1, 3])", ([3, 1], [0, 1, 0], [2, 1])),
 )  # fmt: skip
 
 

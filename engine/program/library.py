@@ -178,9 +178,12 @@ OPERATIONS: dict[str, tuple[str, str]] = {
         ),
         "shapes": """
             fliplr flipud rot90 meshgrid hstack vstack row_stack:vstack dstack column_stack append split tf.split:split_sizes
-            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag pad
+            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag pad strided_slice
         """,
-        "sorting": "top_k median quantile percentile digitize",
+        "sorting": """
+            top_k median quantile percentile digitize unique tf.unique:tensorflow_unique
+            tf.unique_with_counts:unique_with_counts
+        """,
         "creation": "logspace geomspace tri sequence_mask",
         "linalg": """
             matvec inner vdot vecdot outer kron multi_dot matrix_power vector_norm matrix_norm normalize l2_normalize
