@@ -38,10 +38,12 @@ def element(label: str, position: Any) -> str:
     return f"{label}[{','.join(map(str, places))}]" if places else label
 
 
-def checked(name: str, indices: Any, size: int, label: str = "indices", negative: bool = True) -> Any:
+def checked(
+    name: str, indices: Any, size: int, label: str = "indices", negative: bool = True, code: str = "E0405"
+) -> Any:
     """Integer indices into an axis of a size, negative ones counted from the end.
 
-    Raises AdiffError E0405 that names the first element out of range.
+    Raises AdiffError E0405, or that of another code, that names the first element out of range.
     """
     import numpy as np
 
@@ -52,7 +54,7 @@ def checked(name: str, indices: Any, size: int, label: str = "indices", negative
     if wrong.any():
         position = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
         raise failure(
-            "E0405", f"{name}: {element(label, position)} = {int(indices[position])} is not in [{low}, {size})",
+            code, f"{name}: {element(label, position)} = {int(indices[position])} is not in [{low}, {size})",
             "the axis is empty" if size == 0 else None,
         )  # fmt: skip
     return np.where(indices < 0, indices + size, indices) if negative else indices

@@ -20,16 +20,7 @@ from .products import cross, matmul
 from .reductions import reduce_sum
 from .sorting import weak
 from .structure import index, index_scatter, reshape, stack
-from .support import (
-    adjoint,
-    beside,
-    conjugate,
-    count,
-    is_complex,
-    is_symbol,
-    results,
-    shape_of,
-)
+from .support import adjoint, beside, conjugate, count, is_complex, is_symbol, results, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,10 +110,6 @@ def _cofactor_vjp(g: Any, y: Any, x: Any) -> Any:
     signs = weak((-1.0) ** np.add.outer(sides, sides))
     minors = outermost(g * beside(signs, g)) * _cofactors(index(x, index=places))
     return index_scatter(minors, shape=shape_of(x), index=places)
-
-
-def _trace(x: Any) -> Any:
-    return reduce_sum(diagonal(x, 0, -2, -1), axis=-1)
 
 
 cofactor: Operation = rule(
@@ -264,8 +251,4 @@ trace = composite(
     "trace", "x | offset=0, axis1=0, axis2=1",
     lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1), method=True,
     doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
-)  # fmt: skip
-tf_trace = composite(
-    "tf.linalg.trace", "x", _trace, aliases="tf.trace",
-    doc="The sums of the diagonals of the matrices in the last two axes.", example=("tf.linalg.trace([[1, 2], [3, 4]])", 5),
 )  # fmt: skip

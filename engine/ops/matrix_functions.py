@@ -10,10 +10,7 @@ from ..core.tensor import OPERATORS
 from .decompositions import square
 from .joining import concat
 from .structure import index
-from .support import (
-    adjoint,
-    shape_of,
-)
+from .support import adjoint, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

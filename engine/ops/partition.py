@@ -16,7 +16,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
 from .creation import whole_number
-from .gathering import element, put_rows, take_rows
+from .gathering import checked, element, put_rows, take_rows
 from .joining import concat
 from .scans import linear_recurrence
 from .sorting import weak
@@ -52,23 +52,12 @@ def bracketed(shape: Sequence[int]) -> str:
 # --- partition ------------------------------------------------------------------------------------------------------
 
 
-def _labels(name: str, partitions: Any, n: Any) -> tuple[Any, int]:
-    """The labels as integers below n, and n."""
-    import numpy as np
-
-    parts = whole_number(name, "the number of parts", n)
-    values = integers(name, "partitions", partitions)
-    wrong = (values < 0) | (values >= parts)
-    if wrong.any():
-        place = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-        raise failure("E0407", f"{element('partitions', place)} = {int(values[place])} is not in [0, {parts})")
-    return values, parts
-
-
 def _dynamic_partition(data: Any, partitions: Any, n: Any) -> list[Any]:
     import numpy as np
 
-    labels, parts = _labels("dynamic_partition", partitions, n)
+    parts = whole_number("dynamic_partition", "the number of parts", n)
+    labels = integers("dynamic_partition", "partitions", partitions)
+    checked("dynamic_partition", labels, parts, "partitions", negative=False, code="E0407")
     data = as_operand(data)
     shape = shape_of(data)
     if shape[: labels.ndim] != labels.shape:
@@ -148,10 +137,10 @@ def _places(name: str, indices: Any, data: Any) -> tuple[list[Any], list[Any], t
     return wheres, whats, rest
 
 
-def _dynamic_stitch(indices: Any, data: Any, fill: Any = None, name: str = "dynamic_stitch") -> Any:
+def _dynamic_stitch(indices: Any, data: Any, fill: Any = None) -> Any:
     import numpy as np
 
-    wheres, whats, rest = _places(name, indices, data)
+    wheres, whats, rest = _places("dynamic_stitch", indices, data)
     flat = np.concatenate([where.reshape(-1) for where in wheres])
     total = int(flat.max()) + 1 if flat.size else 0
     limits.allocate(total * max(count(rest), 1))
@@ -168,7 +157,7 @@ def _dynamic_stitch(indices: Any, data: Any, fill: Any = None, name: str = "dyna
             strings = rows.__class__ is Tensor and rows.dtype is STRING
             STATE.notify(
                 "N0505",
-                f"{name}: nothing was written to row {empty}{others}: filled with {repr('') if strings else 0} "
+                f"dynamic_stitch: nothing was written to row {empty}{others}: filled with {repr('') if strings else 0} "
                 "(fill= sets another value)",
             )
             fill = "" if strings else 0
@@ -186,16 +175,10 @@ def _filling(fill: Any, rows: Any) -> Any:
 
 
 dynamic_stitch = composite(
-    "dynamic_stitch", "indices, data, fill=None", _dynamic_stitch,
+    "dynamic_stitch", "indices, data, fill=None", _dynamic_stitch, aliases="parallel_dynamic_stitch",
     doc="One tensor of slices written to places: result[indices[i][j]] = data[i][j]. The last writer of a place wins "
     "and alone receives its gradient; places nobody wrote hold fill, or 0.",
     example=("dynamic_stitch([[2, 0], [1]], [[30, 10], [20]])", [10, 20, 30]),
-)  # fmt: skip
-parallel_dynamic_stitch = composite(
-    "parallel_dynamic_stitch", "indices, data, fill=None",
-    lambda indices, data, fill=None: _dynamic_stitch(indices, data, fill, "parallel_dynamic_stitch"),
-    doc="dynamic_stitch; here with the same, deterministic result.",
-    example=("parallel_dynamic_stitch([[2, 0], [1]], [[30, 10], [20]])", [10, 20, 30]),
 )  # fmt: skip
 
 

@@ -13,15 +13,7 @@ from .arithmetic import PRODUCTS
 from .reductions import reduce_sum
 from .shapes import transpose
 from .structure import index, reshape, stack
-from .support import (
-    adjoint,
-    axes_of,
-    axis_of,
-    conjugate,
-    count,
-    shape_of,
-    strong_terms,
-)
+from .support import adjoint, axes_of, axis_of, conjugate, count, shape_of, strong_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

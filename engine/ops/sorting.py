@@ -16,11 +16,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from . import sides
 from .structure import index, index_scatter, line_axis
-from .support import (
-    axis_of,
-    found_by_rule,
-    meet,
-)
+from .support import axis_of, found_by_rule, meet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

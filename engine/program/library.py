@@ -190,7 +190,8 @@ OPERATIONS: dict[str, tuple[str, str]] = {
             condition_number np.linalg.cond:condition_number jnp.linalg.cond:condition_number cholesky_solve solve_triangular
             pinv tf.linalg.lstsq:tensorflow_lstsq matrix_solve_ls:tensorflow_lstsq eigvals eigvalsh
             self_adjoint_eigvals:eigvalsh adjoint tf.linalg.solve:tensorflow_solve lstsq triangular_solve qr svd
-            tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd
+            tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd tf.linalg.trace:tensorflow_trace
+            tf.trace:tensorflow_trace
         """,
         "convolution": """
             conv1d conv2d max_pool1d max_pool2d max_pool:max_pool2d avg_pool1d avg_pool2d avg_pool:avg_pool2d
