@@ -55,17 +55,6 @@ def _greatest(dtype: DType) -> int | float:
     return float(np.finfo(dtype.name).max)
 
 
-def _limit(dtype: DType, name: str) -> float:
-    """What NumPy's finfo says of a dtype of floats."""
-    if dtype.kind not in "fc":
-        from .errors import failure
-
-        raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
-    import numpy as np
-
-    return float(getattr(np.finfo(dtype.name), name))
-
-
 def _least(dtype: DType) -> int | float:
     return 0 if dtype.name[0] == "u" else -_greatest(dtype) - (dtype.kind == "i")
 
@@ -77,7 +66,6 @@ DType.attributes = {  # type: ignore[attr-defined]
     "max": _greatest,
     "min": _least,
     "as_numpy_dtype": lambda dtype: dtype,
-    **{name: lambda dtype, name=name: _limit(dtype, name) for name in ("eps", "epsneg", "tiny", "smallest_normal")},
     **{word: lambda dtype, kind=kind: dtype.kind == kind
        for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
 }  # fmt: skip

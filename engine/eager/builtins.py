@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.dtypes import REAL_PART
+from ..core.dtypes import REAL_PART, DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import follows, path_ends
 from ..core.operands import as_operand, bare, describe
@@ -202,8 +202,6 @@ def chr_(x: Any) -> str:
 
 
 def isinstance_(x: Any, kinds: Any) -> bool:
-    from ..core.dtypes import DType, raw_dtype
-
     names = {x.__class__.__name__}
     if callable_(x) and x.__class__ is not Instance:
         names.add("function")
@@ -283,6 +281,22 @@ def print_with(options: dict[str, Any], formatter: Any = None) -> None:
         shown = lambda x, f=f: text(invoke(f, [x.item() if hasattr(x, "item") else x], {}))  # noqa: E731
         options = {**options, "formatter": {**options.get("formatter", {}), kind: shown}}
     STATE.print_with(options)
+
+
+def float_limit(name: str) -> Any:
+    """An attribute of dtypes of floats that NumPy's finfo has."""
+
+    def read(dtype: Any) -> float:
+        if dtype.kind not in "fc":
+            raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
+        import numpy as np
+
+        return float(getattr(np.finfo(dtype.name), name))
+
+    return read
+
+
+DType.attributes |= {name: float_limit(name) for name in ("eps", "epsneg", "tiny", "smallest_normal")}  # type: ignore[attr-defined]
 
 
 def finfo_(dtype: Any) -> Any:
