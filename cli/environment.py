@@ -39,11 +39,6 @@ class Environment:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-                if is_ascii(stream):
-                    try:
-                        "\x1b[1m (é".encode(stream.encoding, "backslashreplace")
-                    except (UnicodeError, LookupError):  # an encoding such as idna, which is none for texts
-                        stream.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
         drop_what_means_nothing(os.environ)
         return cls(sys.stdin, sys.stdout, sys.stderr, os.environ)
 

@@ -62,8 +62,6 @@ def evaluated(request: Request, output: Output) -> Result:
 class Printer:
     """What a program prints: passed on line by line, or kept for the answer where that is JSON."""
 
-    __slots__ = ("kept", "target", "texts")
-
     def __init__(self, output: Output, target: Callable[[str], object]) -> None:
         self.kept = output.style.format in ("json", "ndjson")
         self.target = target

@@ -186,8 +186,6 @@ class DelimitedWriter(Writer):
     """A line a record, where all answers are of one command and shape. Elsewhere they have no columns in common: a line an
     entry, and so it is of standard input (not `whole`), whose end nobody knows."""
 
-    __slots__ = ("delimiter", "records", "whole")
-
     def __init__(self, output: Output, whole: bool) -> None:
         super().__init__(output)
         self.delimiter = "," if self.style.format == "csv" else "\t"

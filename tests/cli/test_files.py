@@ -244,8 +244,6 @@ def test_an_archive_that_unpacks_to_gigabytes(adiff: Callable[..., Completed], f
         ({"LINES": "²", "TERMINAL_WIDTH": "abc"}, ["grad", "--help"], 0),
         ({"_ADIFF_COMPLETE": "complete_bash"}, ["value", "1"], 0),
         ({"_ADIFF_COMPLETE": "complete_bash", "COMP_WORDS": "adiff gr", "COMP_CWORD": "x"}, ["value", "1"], 0),
-        ({"PYTHONIOENCODING": "idna"}, ["value", "1"], 0),
-        ({"PYTHONIOENCODING": "undefined"}, ["value", "'ü"], 3),
     ],
 )
 def test_variables_without_sense(
