@@ -11,8 +11,7 @@ import os
 from ...parser.errors import AdiffError
 from .. import errors
 from ..files import open_file, read_npy
-from ..formats import BINARY
-from ..formats import FORMS as OUTPUTS
+from ..formats import BINARY, FORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
 
-FORMS = {ending: form for ending, form in OUTPUTS.items() if form != "json"}
+READABLE = {ending: form for ending, form in FORMS.items() if form != "json"}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 ROWS = 1 << 17  # of a chunk
 BLOCK = 1 << 23  # bytes of text that are read at a time
@@ -63,7 +62,7 @@ def needed_arrow(what: str) -> Any:
     return found
 
 
-def form_of(path: str, given: str = "", outputs: Mapping[str, str] = FORMS) -> tuple[str, str]:
+def form_of(path: str, given: str = "", outputs: Mapping[str, str] = READABLE) -> tuple[str, str]:
     """The form of a table file and how it is compressed, by its name; ("", "") where the name tells nothing. Raises AdiffError
     where a form that is no text is compressed."""
     stem, extension = os.path.splitext(path.lower())
@@ -82,7 +81,7 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
     """The rows of a table. Raises AdiffError E07xx, with file and line, once the rows before the mistake are given."""
     form, compression = form_of(path, given or ("csv" if path == "-" else ""))
     if not form:
-        known = ", ".join(FORMS)
+        known = ", ".join(READABLE)
         raise errors.unreadable(path, f"its name does not end in {known}", "say what it is: --rows-format csv")
     label = "<stdin>" if path == "-" else path
     stream: Any

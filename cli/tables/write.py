@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 
 from .. import errors
-from ..formats import FORMS as OUTPUTS
+from ..formats import FORMS
 from ..formats.delimited import quoted
 from ..formats.json import SCHEMA, dumps
 from ..formats.json import number as json_number
@@ -252,11 +252,11 @@ class Arrays(Writer):
 def writer(output: Output, command: str, format: str) -> Writer:
     """The writer of the `format` that was asked for, or else of the output's name or style."""
     path = output.path or ""
-    form, compression = form_of(path, format, OUTPUTS) if path else ("", "")
+    form, compression = form_of(path, format, FORMS) if path else ("", "")
     if format or not path:
         form = ""
     elif not form:
-        raise errors.unwritable(path, f"its name does not end in {', '.join(OUTPUTS)}: --format says what it is")
+        raise errors.unwritable(path, f"its name does not end in {', '.join(FORMS)}: --format says what it is")
     if form in ("parquet", "arrow"):
         return Arrow(output, command, form)
     if form in ("npy", "npz"):
