@@ -21,7 +21,14 @@ MAGENTA = "\x1b[1;35m"
 
 def error_document(error: AdiffError) -> dict[str, Any]:
     """An error for JSON."""
-    return {"code": error.code, "kind": error.kind, "message": error.message, "span": error.span, "hint": error.advice}
+    content = {
+        "code": error.code,
+        "kind": error.kind,
+        "message": error.message,
+        "span": error.span,
+        "hint": error.advice,
+    }
+    return {**content, "notices": error.notices} if error.notices else content
 
 
 def error_text(error: AdiffError, environment: Environment, as_json: bool, colour: str, command: str | None) -> str:
@@ -36,8 +43,8 @@ def error_text(error: AdiffError, environment: Environment, as_json: bool, colou
     return render(error, **appearance(environment, colour)) + "\n"
 
 
-def report_notices(result: Result, request: Request, environment: Environment, line: str = "") -> None:
-    """Say on standard error what a user should know about a result that is right; before it the `line` of a batch."""
+def report_notices(result: Result | AdiffError, request: Request, environment: Environment, line: str = "") -> None:
+    """Say on standard error what a user should know about a result, or came before an error; before it the `line` of a batch."""
     if not request.flag("quiet"):
         for notice in result.notices:
             tell(f"notice[{notice.code}]", notice.message, notice.span, request, environment, line)

@@ -99,6 +99,10 @@ def execute(tokens: Sequence[str], environment: Environment) -> int:
     try:
         code = respond(request, output)
         output.commit()
+    except AdiffError as error:
+        if output.style.format not in ("json", "ndjson"):
+            report_notices(error, request, environment)
+        raise
     finally:
         output.discard()
     return code

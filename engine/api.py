@@ -26,7 +26,7 @@ from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import LOCK, RUNNING, STATE
 from .eager.builtins import INTRINSICS
 from .eager.compile import Compiler
-from .evaluation import Evaluation
+from .evaluation import Evaluation, notices_told
 from .outcome import Notice, Outcome
 from .plain import Binding, bind
 from .program.loops import outermost_loop
@@ -366,6 +366,7 @@ class Program:
             if error.span is not None and error.span.source.library and STATE.outside.source is not None:
                 error.span = span_of(STATE.outside)  # of a function that the library handed out
             explain_none(error)
+            error.notices = notices_told()
             raise
         except RecursionError:
             raise AdiffError(

@@ -41,6 +41,11 @@ def meeting(leaves: list[Any]) -> list[Any]:
     return [OPERATORS.cast(x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
 
 
+def notices_told() -> list[Notice]:
+    """What has been noticed so far."""
+    return in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
+
+
 class Evaluation(Derivatives):
     """One evaluation of a program at a point."""
 
@@ -236,7 +241,12 @@ class Evaluation(Derivatives):
             )
         if self.program.source.passed:
             self.tell_of_passed(self.program.source.passed)
-        command.compute(self)
+        try:
+            command.compute(self)
+        except AdiffError as error:
+            if error.code == "E0406" and self.program.session is None:
+                self.explain_assertion()
+            raise
         stay()
         if self.apart is not None:
             self.tell_of_sum()
@@ -257,7 +267,7 @@ class Evaluation(Derivatives):
                 outcome.types[name] = found
         self.explain_non_finite()
         self.own_results()
-        outcome.notices = in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
+        outcome.notices = notices_told()
         return outcome
 
     def tell_of_passed(self, passed: list[tuple[int, int]]) -> None:
@@ -310,6 +320,23 @@ class Evaluation(Derivatives):
             del STATE.notices[told:]
             STATE.seen = seen
         return [(self.names[i], *reason) for i, reason in zip(sources, found)]
+
+    def explain_assertion(self) -> None:
+        """Where the first NaN or infinity came from before an assertion failed, if there was one."""
+        from .diagnose import ValueTrace, repeat
+
+        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
+        STATE.write = None
+        site, trace = STATE.site, ValueTrace()
+        give_way_after(MOMENT)
+        try:
+            repeat(self, False, trace)
+        except GivesWay:
+            pass
+        finally:
+            stay()
+        trace.tell(None)
+        STATE.site = site
 
     def explain_non_finite(self) -> None:
         """Where the first NaN or infinity came from, if the results hold one: the program is run again, traced."""

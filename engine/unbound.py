@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .core.errors import span_of
-from .program.vocabulary import FORBIDDEN, bare
+from .program.vocabulary import FORBIDDEN, MODULES, bare
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ def unbound_hint(program: Program, name: str) -> str | None:
     """What to write for a name that was hardly meant as an input; None for one that may have been."""
     if name in CONSTANTS:
         return f"write {CONSTANTS[name]}, as in Python"
+    if name in MODULES:
+        return f"'{name}' is a module, and a module is no value: write what is meant of it, as in {name}.name(x)"
     span = first_use(program, name)
     if span is not None and span.source.text[span.end : span.end + 1] == ".":
         return (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .source import Span
 
 # The two digits after "E" name the family: its word in machine-readable output, and its exit status.
@@ -52,6 +54,7 @@ class AdiffError(Exception):
         self.span = span
         self.advice = None if hint is None else shortened(hint)
         self.notes = notes
+        self.notices: list[Any] = []  # what there was to notice before it
         self.exception: str | None = None  # the class that `except` sees, where the code alone does not say it
 
     def __str__(self) -> str:

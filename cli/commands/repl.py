@@ -72,6 +72,7 @@ class Prompt:
             told = errors.from_exception(error)
             if told.code == "E0801":
                 told.advice = f"give it a value first, as in {told.message.split(chr(39))[1]} = 2"
+            report_notices(told, self.request, self.environment)
             colour = self.request.text("color", "auto")
             self.environment.write_error(error_text(told, self.environment, False, colour, "repl"))
 

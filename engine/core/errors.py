@@ -32,6 +32,9 @@ CATCHABLE: dict[str, list[str]] = {
         TypeError Exception E0301 E0304 E0305 E0306
         AttributeError Exception E0414
         ValueError Exception E0302 E0401 E0301 E0303 E0304 E0404 E0407 E0503
+        LinAlgError ValueError E0404
+        ImportError Exception
+        ModuleNotFoundError ImportError
         RuntimeError Exception E0504 E0505 E0501 E0502 E0506 E0507 E0508 E0509 E0510 E0511
         NotImplementedError RuntimeError E0502
         StopIteration Exception E0413

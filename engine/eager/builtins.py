@@ -215,7 +215,7 @@ def isinstance_(x: Any, kinds: Any) -> bool:
             names.add({"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "str"}[raw.kind])
     for kind in kinds if kinds.__class__ in (list, tuple) else (kinds,):
         if kind.__class__ is Class:
-            if x.__class__ is Instance and x.cls.derives_from(kind):
+            if (kind.library and kind.name == "object") or (x.__class__ is Instance and x.cls.derives_from(kind)):
                 return True
             continue
         if not isinstance(kind, (Builtin, DType, WithDefaultDtypes)):

@@ -97,6 +97,8 @@ def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
         return dict(named)
     if pairs.__class__ is dict:
         return {**pairs, **named}
+    if pairs.__class__ is Instance and pairs.has("items"):
+        pairs = invoke(pairs.get_attribute("items"), [], {})
     found = {}
     for pair in iterate(pairs):
         parts = list(iterate(pair))

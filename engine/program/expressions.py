@@ -178,6 +178,10 @@ class Expressions(Names):
         if callee.__class__ is s.Name:
             if callee.id == "super" and self.find("super") is None:
                 return self.super_(node)
+            if callee.id == "hasattr" and node.arguments[1:] and node.arguments[1].__class__ is s.String:
+                path = self.module_path(s.Attribute(node.arguments[0], node.arguments[1].value, node.start, node.end))
+                if path is not None:
+                    return c.Literal(vocabulary.dotted(path) is not None or path[-1] in vocabulary.SUBMODULES)
             return self.call_of(self.name(callee, "call"), node)
         if callee.__class__ is s.Number:
             raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")

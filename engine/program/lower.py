@@ -16,7 +16,7 @@ from . import core as c
 from . import library, vocabulary
 from .expressions import FIRST, Expressions, is_literal
 from .names import did_you_mean
-from .scopes import Scope, assigned_names, collect_declarations, surely_assigned, target_names
+from .scopes import Scope, assigned_names, collect_declarations, imports, surely_assigned, target_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,8 +124,8 @@ class Lowering(Expressions):
             return [s.Assign([one], x, x.start, x.end) for one, x in pairs]
 
         def imported(statement: s.Statement) -> s.Statement:
-            if statement.__class__ in (s.Import, s.ImportFrom):
-                STATEMENTS[statement.__class__](self, statement)  # later lines may speak of what it binds
+            for node in imports([statement]):
+                STATEMENTS[node.__class__](self, node)  # other lines may speak of what it binds
             if statement.__class__ is not s.Assign or statement.value.__class__ is not s.Attribute:
                 return statement
             target, path = statement.targets[0], self.module_path(statement.value)
@@ -342,7 +342,7 @@ class Lowering(Expressions):
             or node.id in self.imported
             or vocabulary.bare(node.id) is not None
         )
-        if node.id == "object" and not known:
+        if node.id == "object" and self.find("object") is None:
             return None
         if not known:
             raise self.error(

@@ -6,7 +6,7 @@ from ...parser import syntax as s
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 DEFINITIONS = (s.FunctionDef, s.ClassDef)
@@ -75,6 +75,16 @@ def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
         elif node.__class__ not in DEFINITIONS:
             for block in BLOCKS:
                 pending.extend(getattr(node, block, ()))
+
+
+def imports(statements: list[s.Statement]) -> Iterator[s.Import | s.ImportFrom]:
+    """The imports among statements and in their blocks, not looking into functions."""
+    for node in statements:
+        if isinstance(node, s.Import | s.ImportFrom):
+            yield node
+        elif node.__class__ not in DEFINITIONS:
+            for block in BLOCKS:
+                yield from imports(getattr(node, block, []))
 
 
 class Scope:

@@ -50,7 +50,7 @@ WRITTEN = {
             "control",
             "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
         ),
-        ("builtins", "set frozenset hash issubclass hasattr divmod"),
+        ("builtins", "object set frozenset hash issubclass hasattr divmod"),
         ("nest", "tree_map"),
         ("numpy", "printoptions set_printoptions assert_equal assert_allclose"),
         ("python/functools", "partial"),
@@ -157,7 +157,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
 FORBIDDEN = frozenset(
     """
     open eval exec compile globals locals vars delattr input breakpoint exit quit memoryview
-    object bytes bytearray dir help id
+    bytes bytearray dir help id
     """.split()
 )
 
@@ -294,6 +294,8 @@ def member(parts: list[str]) -> Meaning | None:
         return Meaning("library", found)
     if path[:2] == ["keras", "ops"] and len(path) == 3:
         return under_prefix(path[2])  # NumPy's names, with TensorFlow's defaults
+    if path == ["linalg", "LinAlgError"]:
+        return Meaning("intrinsic", "LinAlgError")
     if path[:1] == ["errors"] and len(path) == 2:
         return Meaning("intrinsic", path[1]) if path[1] in TENSORFLOW_ERRORS else None
     apart = module_apart(path)

@@ -34,6 +34,7 @@ class Runner:
         """The error that a program ends with."""
         with pytest.raises(AdiffError) as caught:
             self(text, at, command, **options)
+        self.outcome.notices = caught.value.notices
         return caught.value
 
 
