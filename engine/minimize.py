@@ -44,6 +44,7 @@ NEWTON = "l-bfgs-b, then newton"
 EXACT = {"gtol": 1e-14, "maxiter": 200, "max_trust_radius": 1e12}  # of SciPy's Newton steps
 MOST_EXACT = 100  # numbers up to which the Hessian is found
 PROMISE = 1e-10  # of the value: a Newton step that promises less changes nothing
+FAR = 1e12  # times the largest entry of the start, or 1: a minimum farther away is none
 FEASIBLE = 1e-7  # how far a constraint may be off where it holds, and counts as one that is reached
 
 
@@ -101,7 +102,7 @@ def minimize(
             x, message = task.descend(name, x, learning_rate)
         else:
             x, message = task.by_scipy("l-bfgs-b" if name == NEWTON else name, x)
-        if name == NEWTON and x.size <= MOST_EXACT and not bounds and np.isfinite(value):
+        if name == NEWTON and not task.endless and x.size <= MOST_EXACT and not bounds and np.isfinite(value):
             x = scipy_minimize(
                 objective, x, jac=True, method="trust-exact", hess=objective.exact_hessian, callback=task.iterated,
                 options=EXACT,
@@ -143,6 +144,7 @@ class Task:
         self.most = most
         self.report = report
         self.iterations = 0
+        self.endless = False
         if report is not None:
             self.tell(objective.variables.start)
 
@@ -155,6 +157,13 @@ class Task:
         """Count an iteration that has come to x. (SciPy calls this, with a place that it may change afterwards.)"""
         self.iterations += 1
         self.tell(np.array(x))
+
+    def iterated_by_scipy(self, x: Any) -> None:
+        """Count an iteration, and end the method where it has left all scales behind."""
+        self.iterated(x)
+        self.endless = bool(np.abs(x).max() > FAR * max(1.0, np.abs(self.objective.variables.start).max()))
+        if self.endless:
+            raise StopIteration
 
     def norm(self, x: Any, g: Any) -> float:
         """The largest entry of what is left of the gradient: less the best sum, with weights that are not negative, of the
@@ -184,9 +193,11 @@ class Task:
         if self.constraints:
             given["constraints"] = [{"type": c.kind, "fun": c.value, "jac": c.slopes} for c in self.constraints]
         found = scipy_minimize(
-            self.objective, x, jac=True, method=name, callback=self.iterated,
+            self.objective, x, jac=True, method=name, callback=self.iterated_by_scipy,
             options=options_of(self.tolerance, self.most), **given,
         )  # fmt: skip
+        if self.endless:
+            return found.x, "the value falls without end: there is no minimum that way"
         if self.iterations >= self.most:
             return found.x, f"{self.most} iterations were not enough"
         said = "" if found.success else f", says SciPy's {name}: {str(found.message).strip().rstrip('.:').lower()}"

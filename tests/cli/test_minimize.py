@@ -98,6 +98,7 @@ def test_optima(document: Callable[..., dict[str, Any]], arguments: list[str], o
         (["x**4", "--method", "gradient-descent", "--learning-rate", "99"], "a smaller --learning-rate may help"),
         (["x", "--subject-to", "1 <= x <= 0"], "not converged: a constraint does not hold"),
         (["log(x)"], "no smaller value was found"),
+        (["x"], "the value falls without end"),
     ],
     ids=lambda value: value[0] if isinstance(value, list) else None,
 )
