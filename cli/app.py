@@ -71,6 +71,8 @@ def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
     if "extra argument" in message and EXPRESSION in command.arguments:
         see = f"an expression with spaces needs quotes, as in {command.examples[0]}"
         words = message.rpartition("(")[2].rstrip(").").split()
+        if words and len(words[0]) == 2 and words[0][0] == "-" and words[0][1].isalpha():
+            return errors.usage(f"'adiff {command.name}' has no option {words[0]}", see)
         if words and command.option("at") is not None:
             bindings = [word for word in words if word.partition("=")[0].isidentifier() and "=" in word]
             if words[0][0] == "=":

@@ -45,6 +45,9 @@ def bind(
         direct[name] = value_of(f"{option} {name}", given, limits) if isinstance(given, str) else from_json(given)
         if isinstance(direct[name], dict):
             raise errors.bad_binding(f"{option}: {name!r} is an object", "give it a number, or lists of numbers")
+    if from_files and read and not direct and not any(name in read for name in from_files):
+        said = f"{option}: the file has none of the inputs: its names are {', '.join(from_files)}"
+        raise errors.bad_binding(said, "its keys are the names that the program reads")
     return {**{name: value for name, value in from_files.items() if name in read}, **direct}
 
 

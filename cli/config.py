@@ -43,8 +43,11 @@ def location(variables: Mapping[str, str]) -> str:
 def settings(variables: Mapping[str, str]) -> dict[str, tuple[object, str]]:
     """The value of each setting that is set, and where. Raises AdiffError E0712 with the line of the file, or E0812."""
     found = from_file(location(variables))
-    for key in OPTIONS:
-        name = "ADIFF_" + key.upper()
+    names = ["ADIFF_" + key.upper() for key in OPTIONS]
+    for name in variables:
+        if name.startswith("ADIFF_") and name not in names and (hint := nearest(name, names)):
+            raise errors.bad_value(name, "no setting has this name", hint)
+    for key, name in zip(OPTIONS, names):
         if text := variables.get(name):
             try:
                 found[key] = value_of(key, text), name

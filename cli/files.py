@@ -125,9 +125,10 @@ def read_input() -> object:
         return number
     if text.lstrip()[:1] in ("[", "{", ""):
         return parse_json(STANDARD_INPUT, text)
-    if "," in text:
-        return parse_table(STANDARD_INPUT, text, ",")
-    return parse_table(STANDARD_INPUT, "\n".join(" ".join(line.split()) for line in text.splitlines()), " ")
+    if "," not in text:
+        text = "\n".join(" ".join(line.split()) for line in text.splitlines())
+    table = parse_table(STANDARD_INPUT, text, "," if "," in text else " ")
+    return table[0] if len(table) == 1 else table
 
 
 def unquoted(path: str) -> str:

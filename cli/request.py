@@ -154,6 +154,8 @@ def from_object(line: Mapping[str, object]) -> Request:
             positionals.append(text_of(argument.key, value))
         elif argument.required:
             raise errors.usage(f"'{name}' needs {argument.key!r}")
+    if EXPRESSION in command.arguments and not {"expr", "expression", "file"} & line.keys():
+        raise errors.usage(f"'{name}' needs the key 'expr', or 'file'", f"for example: {JSON_LINE}")
     request = build(command, positionals, given)
     request.bound = bound
     return request

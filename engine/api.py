@@ -443,9 +443,13 @@ def program(text: str, name: str = "<expr>") -> Program:
 
 
 def load(path: str | os.PathLike[str]) -> Program:
-    """The program in a file of UTF-8. Raises OSError where it cannot be read, and what `program` raises."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        return Program(file.read(), os.fspath(path))
+    """The program in a file of UTF-8. Raises AdiffError E0711 where it cannot be read, and what `program` raises."""
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            text = file.read()
+    except (OSError, ValueError) as error:
+        raise AdiffError("E0711", f"{os.fspath(path)}: {getattr(error, 'strerror', None) or error}") from None
+    return Program(text, os.fspath(path))
 
 
 # The characters of the plain decimals that most bindings are: `0.5` needs no parser.
@@ -471,7 +475,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         from .unbound import first_use
 
         raise AdiffError(
-            "E0806", f"a binding must be a constant, and this one reads {listing(repr(n) for n in core.inputs)}",
+            "E0806", f"what is given must be a constant, and this reads {listing(repr(n) for n in core.inputs)}",
             first_use(core, core.inputs[0]), "write a number, a list or an expression of constants: x=pi/4",
         )  # fmt: skip
     STATE.reset()

@@ -15,7 +15,8 @@ from scipy.optimize import minimize as scipy_minimize
 
 from ..parser.errors import AdiffError
 from .core.operands import shape_text
-from .objective import Constraint, Objective, Variables, comparisons
+from .objective import Constraint, Objective, Variables, comparisons, placed
+from .unbound import first_use, unbound_hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,6 +88,11 @@ def minimize(
         raise AdiffError("E0812", "--max-iterations: minimize takes at least one iteration", None, "write 1 or more")
     variables = Variables(start, options.get("dtype") == "float32")
     compared = [pair for text in constraints for pair in comparisons(text)]
+    for one, _, text in ((program, "", ""), *compared):
+        for name in one.inputs:
+            if name not in start and name not in at:
+                hint = unbound_hint(one, name) or f"give it a start: --start {name}=..., or fix it: --at {name}=..."
+                raise placed(AdiffError("E0801", f"'{name}' is not bound", first_use(one, name), hint), text)
     elsewhere = {name for one, *_ in compared for name in (*one.inputs, *one.optional)}
     objective = Objective(program, variables, at, elsewhere, options)
     lower, upper = limits_of(variables, bounds or {})

@@ -128,7 +128,8 @@ def bind(value: Any, name: str) -> Any:
         return kept(wrap(array.astype(object) if dtype.kind == "s" else array, dtype))
     if hasattr(value, "read_value") or hasattr(value, "leaves"):
         return value
-    raise failure("E0802", f"the value of '{name}' is {describe(value)}, which adiff does not know")
+    hint = "give a number, nested lists, or an array of NumPy" + ": float(x)" * hasattr(value, "__float__")
+    raise failure("E0802", f"the value of '{name}' is {describe(value)}, which adiff does not know", hint)
 
 
 def kept(x: Any) -> Any:

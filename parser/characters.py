@@ -153,4 +153,5 @@ def _exclamation(place: Place) -> Mistake:
 def notebook_command(place: Place) -> Mistake:
     """`%matplotlib inline`, `!pip install`: the lines of a notebook that are not Python."""
     message = f"a line that begins with '{place.piece}' is a command to the notebook, not part of the program"
-    return place.mistake("E0126", message, "delete the line", None, max(place.line_end(), place.end))
+    hint = "delete the line; the negation is written 'not x'" if place.piece == "!" else "delete the line"
+    return place.mistake("E0126", message, hint, None, max(place.line_end(), place.end))

@@ -50,8 +50,8 @@ def without_prompts(text: str) -> tuple[str, Spans]:
 
 
 def command(place: Place) -> tuple[int, int] | None:
-    """The notebook's command (`%matplotlib inline`, `!pip install x`) that a place begins; None where there is none."""
-    if place.begins_statement() and COMMAND.match(place.tokens.text, place.start):
+    """The notebook's command (`%matplotlib inline`, `!pip install x`) that a place begins, beside other lines; or None."""
+    if "\n" in place.tokens.text.strip() and place.begins_statement() and COMMAND.match(place.tokens.text, place.start):
         return place.start, place.line_end()
     return None
 

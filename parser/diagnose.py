@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from .characters import notebook_command, unknown_piece
 from .place import CLOSED_BY, COMPOUND, LAYOUT, Place
-from .table import (
-    BAD_DEDENT,
-    BAD_DEPTH,
-    BAD_TABS,
-    INDENT,
-    NAME,
-    NUMBER,
-    UNKNOWN,
-    Table,
-)
+from .table import BAD_DEDENT, BAD_DEPTH, BAD_TABS, INDENT, NAME, NUMBER, UNKNOWN, Table
 from .words import NO_STATEMENT, foreign_word, misused_keyword, orphan, reserved_word, side_by_side
 
 TYPE_CHECKING = False

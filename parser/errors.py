@@ -40,12 +40,7 @@ class AdiffError(Exception):
     """
 
     def __init__(
-        self,
-        code: str,
-        message: str,
-        span: Span | None = None,
-        hint: str | None = None,
-        notes: tuple[str, ...] = (),
+        self, code: str, message: str, span: Span | None = None, hint: str | None = None, notes: tuple[str, ...] = ()
     ) -> None:
         message = shortened(message)
         super().__init__(message)

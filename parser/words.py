@@ -54,11 +54,7 @@ FACTORS = frozenset("abcuvwxyz")  # letters that stand for numbers one by one
 FAMILIAR = frozenset(_FAMILIAR.split())
 
 # What a prefix says of the digits after it.
-BASES = {
-    "0x": ("hexadecimal", "0 to 9 and a to f"),
-    "0b": ("binary", "0 and 1"),
-    "0o": ("octal", "0 to 7"),
-}
+BASES = {"0x": ("hexadecimal", "0 to 9 and a to f"), "0b": ("binary", "0 and 1"), "0o": ("octal", "0 to 7")}
 
 
 def is_keyword(place: Place, offset: int = 0) -> bool:
@@ -173,6 +169,8 @@ def side_by_side(place: Place) -> Mistake | None:
         return None
     left, right = place.previous, place.piece
     start = place.start_at(-1)
+    if place.kind == NAME and place.following == "=" and "=" in place.statement() and not place.open_brackets():
+        return place.mistake("E0110", "two assignments stand side by side", "write ';' or a new line between them")
     if place.at(-1) == NUMBER:
         found = _after_number(place, left, right, start)
         if found is not None:

@@ -140,7 +140,7 @@ class Answering:
             return None
         if len(raw) >= LONGEST_LINE:
             raise errors.usage("the line is too long")
-        request = from_json(text, record) if text.startswith("{") else from_words(text, self.environment)
+        request = from_json(text, record) if text.startswith("{") else from_words(text, record, self.environment)
         record.command = request.command
         return request
 
@@ -155,7 +155,7 @@ class Answering:
             report_engine(record.result, self.batch, beside, line)
 
 
-def from_words(text: str, environment: Environment) -> Request:
+def from_words(text: str, record: Record, environment: Environment) -> Request:
     """The request of a line quoted as in a shell."""
     try:
         tokens = divide(text)
@@ -163,6 +163,7 @@ def from_words(text: str, environment: Environment) -> Request:
         raise errors.usage(f"the line does not divide into words: {str(error).lower()}") from None
     if tokens[:1] == ["adiff"]:
         raise errors.usage("a line begins with the command, without the word 'adiff'")
+    record.command = getattr(COMMANDS.called(tokens[0]), "name", None)
     request = decode(tokens)
     if request is None:
         raise mistake(tokens, environment)
@@ -195,6 +196,7 @@ def from_json(text: str, record: Record) -> Request:
     except (ValueError, RecursionError):
         raise errors.usage("not JSON that adiff reads: nested too deeply, or a number too long") from None
     record.id = line.get("id", NO_ID)
+    record.command = getattr(COMMANDS.called(str(line.get("command"))), "name", None)
     return from_object(line)
 
 

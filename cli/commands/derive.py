@@ -53,7 +53,7 @@ def answer(request: Request, output: Output) -> Result:
         result.header = (*result.header, "value")
         result.rows = [(*row, own) for row, own in zip(result.rows, values)]
         attach(result, outcome)
-    elif style.format in ("python", "c"):
+    elif style.format in ("python", "c") or (style.format == "latex" and output.path is not None):
         result.lines = [("", as_program(found, style.format).rstrip("\n"))]
     else:
         result.lines = list(zip(labels, texts))

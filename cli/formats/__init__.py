@@ -17,15 +17,18 @@ if TYPE_CHECKING:
     from ..result import Result
 
 
-# What the name of an output asks for, and others that say what no text is.
+# What the name of an output asks for.
 FORMS = {
-    ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json", ".npy": "npy", ".npz": "npz",
-    ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
+    ".csv": "csv", ".tsv": "tsv", ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "json", ".txt": "plain", ".npy": "npy",
+    ".npz": "npz", ".parquet": "parquet", ".arrow": "arrow", ".feather": "arrow",
 }  # fmt: skip
-FORMULAS = {".tex": "latex", ".py": "python", ".c": "c"}  # of `derive`
 BINARY = ("npy", "npz", "parquet", "arrow")
 PICTURES = (".png", ".svg", ".pdf")  # of `plot`
-TEXTS = (".txt", ".out", ".log", ".md", ".dot", ".gv", ".mmd", ".py", ".1")
+OF_COMMAND = {
+    "derive": {".tex": "latex", ".py": "python", ".c": "c"}, "man": {".1": "plain"}, "plot": dict.fromkeys(PICTURES, ""),
+}  # fmt: skip
+OF_GRAPH = {"dot": (".dot", ".gv"), "mermaid": (".mmd", ".md"), "svg": (".svg",)}
+TEXTS = (".txt", ".out", ".log", ".md")
 LONGEST = 6  # of an ending that is meant to say something: those of mktemp are longer
 
 
@@ -63,17 +66,17 @@ def of_name(request: Request) -> str:
         return ""
     path = request.text("output")
     ending = splitext(path)[1].lower()
-    form = FORMS.get(ending, "") or (FORMULAS.get(ending, "") if command.name == "derive" else "")
-    draws = command.name == "plot" or request.options.get("graph") == "svg"
-    is_text = ending in TEXTS or not 1 < len(ending) <= LONGEST or (draws and ending in PICTURES)
-    if not (form or is_text) or (not evaluates and form in BINARY):
-        known = ", ".join(
-            [end for end, kind in FORMS.items() if evaluates or kind not in BINARY] + list(PICTURES) * draws
-        )
-        raise errors.unwritable(
-            path, f"'adiff {command.name}' writes no {ending} file, but {known}; --format says what else it is"
-        )
-    return form
+    known = {end: form for end, form in FORMS.items() if evaluates or form not in BINARY}
+    known |= OF_COMMAND.get(command.name, {})
+    what, more = f"'adiff {command.name}'", "; --format says what else it is"
+    if "graph" in request.options:
+        what, more = f"--graph {request.text('graph')}", ""
+        known = dict.fromkeys(OF_GRAPH[request.text("graph")], "")
+    elif "emit" in request.options:
+        known[".py"] = "plain"
+    if ending not in (*known, *TEXTS) and 1 < len(ending) <= LONGEST:
+        raise errors.unwritable(path, f"{what} writes no {ending} file, but {', '.join(known)}{more}")
+    return known.get(ending, "")
 
 
 def pieces(request: Request, result: Result, style: Style) -> Iterator[str]:

@@ -16,7 +16,7 @@ def pieces(result: Result, precision: int | None = None) -> Iterator[str]:
     """The text, piece by piece."""
     if result.header and not result.lines:
         for row in (result.header, *result.rows):
-            yield "\t".join([cell(value, precision) for value in row]) + "\n"
+            yield "\t".join(["" if value is None else cell(value, precision) for value in row]) + "\n"
     elif len(result.lines) == 1:
         yield value_text(result.lines[0][1], precision) + "\n"
     else:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ..environment import Environment
 
-READABLE = {ending: form for ending, form in FORMS.items() if form != "json"}
+READABLE = {ending: form for ending, form in FORMS.items() if form not in ("json", "plain")}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 ROWS = 1 << 17  # of a chunk
 BLOCK = 1 << 23  # bytes of text that are read at a time

@@ -107,11 +107,11 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             if values.ndim != 1 or not len(values):
                 raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         elif len(parts) == 2 and slash and (points := points.strip()[:20]).isdecimal() and int(points):
-            start, stop = (float(constant_of(f"--over {name}", part)) for part in (parts[0], last))
+            start, stop = ends(name, given, [parts[0], last])
             values = np.linspace(start, stop, bounded(int(points), found))
             values = spaced((start, stop, (stop - start) / max(len(values) - 1, 1)), values)
         elif len(parts) == 3:
-            start, stop, step = (float(constant_of(f"--over {name}", part)) for part in parts)
+            start, stop, step = ends(name, given, parts)
             count = (stop - start) / step if step else -1.0
             if not 0 <= count < float("inf"):
                 raise errors.bad_binding(f"--over: {given!r} has no points", hint)
@@ -123,6 +123,14 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
         found[name] = values
+    return found
+
+
+def ends(name: str, given: str, parts: list[str]) -> list[float]:
+    """The ends of a range, and its step. Raises AdiffError where the range is not finite."""
+    found = [float(constant_of(f"--over {name}", part)) for part in parts]
+    if not all(map(math.isfinite, (*found, found[1] - found[0]))):
+        raise errors.bad_binding(f"--over: {given!r} is not finite", f"write two numbers as its ends: {name}=0:2/21")
     return found
 
 
@@ -179,12 +187,16 @@ class Table:
                 raise errors.unusable("--rename", f"the table has no column {old!r}", hint)
             names[chunk.names.index(old)] = new
         twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None and twice in self.renamed.values():
+            raise errors.bad_value("--rename", f"two columns are then named {twice!r}", "choose another name")
         if twice is not None:
-            raise errors.unusable(self.label, f"two columns are named {twice!r}", "--no-header names them c1, c2, ...")
+            hint = f"--rename {twice}={twice}_1 gives the first of them another name"
+            raise errors.unusable(self.label, f"two columns are named {twice!r}", hint)
         both = next((name for name in self.constants if name in names), None)
         if both is not None:
+            hint = f"--rename {both}={both}_1 keeps the column apart" if self.label else "leave one of them out"
             raise errors.usage(
-                f"'{both}' is a column, and bound by --at", f"--rename {both}={both}_1 keeps the column apart"
+                f"'{both}' is {'a column' if self.label else 'given by --over'}, and bound by --at", hint
             )
         self.used = [name for name in (*self.program.inputs, *self.program.optional) if name in names]
         missing = [name for name in self.program.inputs if name not in names and name not in self.constants]

@@ -118,7 +118,10 @@ def json_texts(column: Any, valid: Any, ascii: bool) -> list[str]:
             return "null"
         if isinstance(value, float):
             return json_number(value, single)
-        return value if isinstance(value, str) and number.fullmatch(value) else dumps(value, ascii)
+        if isinstance(value, str) and number.fullmatch(value):
+            beyond = json_number(float(value), False)  # of 1e400 "inf"
+            return beyond if beyond[0] == '"' else value
+        return dumps(value, ascii)
 
     found = [text(value) for value in values]
     return found if valid is None else [cell if there else "null" for cell, there in zip(found, valid.tolist())]

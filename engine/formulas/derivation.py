@@ -64,6 +64,8 @@ class Derivation:
 
         Raises AdiffError E0513 where the notation has no name for a function.
         """
+        if notation not in NOTATIONS:
+            raise failure("E0812", f"no notation is named {notation!r}", f"there are {', '.join(NOTATIONS)}")
         kind = NOTATIONS[notation]
         STATE.site = self._site
         check_written(self._node, issubclass(kind, Code))
@@ -106,7 +108,9 @@ def derivations(core: CoreProgram, wrt: Sequence[str] | None, order: int) -> lis
 
 
 def as_program(found: Sequence[Derivation], notation: str) -> str:
-    """Functions of the derivatives in python or c, with what they import."""
+    """Functions of the derivatives in python or c, with what they import; in latex, a formula under each name."""
+    if notation == "latex":
+        return "\n".join(f"% {d.label}\n\\[ {d.text(notation)} \\]" for d in found)
     functions = [d.text(notation) for d in found]
     imports = [line + "\n" for line, use in IMPORTS[notation] if any(use in text for text in functions)]
     return ("\n\n" if notation == "python" else "\n").join(["".join(imports)] * bool(imports) + functions)

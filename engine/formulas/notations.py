@@ -44,16 +44,32 @@ RESERVED = {
 GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi omega Gamma
     Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega""".split()
 LATEX_FUNCTIONS = "sin cos tan sinh cosh tanh arcsin arccos arctan log".split()
+LATEX_NAMES = {
+    "gamma": r"\Gamma", "lgamma": r"\log\Gamma", "digamma": r"\psi", "zeta": r"\zeta", "maximum": r"\max",
+    "minimum": r"\min", "arctan2": r"\operatorname{atan2}", "sign": r"\operatorname{sgn}",
+    **{f"{kind}{n}": f"{kind.upper()}_{n}" for kind in "jyik" for n in (0, 1)},
+    **{name: rf"\{name}" for name in LATEX_FUNCTIONS},
+}  # fmt: skip
+LATEX_TEXTS = {
+    "abs": r"\left|{0}\right|", "floor": r"\left\lfloor {0} \right\rfloor", "ceil": r"\left\lceil {0} \right\rceil",
+    "floor_divide": r"\left\lfloor \frac{{{0}}}{{{1}}} \right\rfloor", "cbrt": r"\sqrt[3]{{{0}}}",
+    "jv": r"J_{{{0}}}\left({1}\right)", "polygamma": r"\psi^{{\left({0}\right)}}\left({1}\right)",
+}  # fmt: skip
 # The functions of C's math.h that have other names than in the code of kernels.
 C_NAMES = {"abs": "fabs", "gamma": "tgamma", "log_gamma": "lgamma", "_maximum": "fmax", "_minimum": "fmin"}
 C_FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh
-    acosh atanh erf erfc tgamma lgamma floor ceil trunc fmod copysign hypot fabs fmax fmin pow""".split()
+    acosh atanh erf erfc tgamma lgamma floor ceil trunc rint fmod copysign hypot fabs fmax fmin pow""".split()
 
 
 # Internal rows that programs have under another name.
 PUBLIC = {"signum": "sign", "where_select": "where"}
 # Rows that C and NumPy write as an expression.
-C_TEXTS = {"signum": "(({0} > 0.0) - ({0} < 0.0))", "logical_not": "!{0}", "logical_xor": "(!{0} != !{1})"}
+C_TEXTS = {
+    "signum": "(({0} > 0.0) - ({0} < 0.0))", "logical_not": "!{0}", "logical_xor": "(!{0} != !{1})", "round": "rint({0})",
+    # As exact as Python's: floor(1/0.1) is 10.
+    "floor_divide": "(rint(({0} - fmod({0}, {1}))/{1}) - (fmod({0}, {1})*copysign(1.0, {1}) < 0.0))",
+    "mod": "(fmod({0}, {1}) + (fmod({0}, {1})*copysign(1.0, {1}) < 0.0 ? {1} : 0.0))",
+}  # fmt: skip
 NUMPY_TEXTS = {"comb": "special.binom({0}, {1})", "factorial": "special.gamma(({0}) + 1)"}
 COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
@@ -266,10 +282,12 @@ class Latex(Plain):
 
     def applied(self, node: Node) -> Text:
         name = name_of(node)
-        if name == "abs":
-            return rf"\left|{self.write(node.args[0])}\right|", ATOM
+        if name == "factorial":
+            return f"{self.write(node.args[0], ATOM)}!", POWER
+        if name in LATEX_TEXTS:
+            return LATEX_TEXTS[name].format(*map(self.write, node.args)), ATOM
         escaped = name.replace("_", r"\_")
-        name = rf"\{name}" if name in LATEX_FUNCTIONS else rf"\operatorname{{{escaped}}}"
+        name = LATEX_NAMES.get(name, rf"\operatorname{{{escaped}}}")
         return name + self.parentheses(", ".join(map(self.write, node.args))), ATOM
 
     def where(self, condition: Node, a: Node, b: Node) -> Text:
@@ -341,7 +359,7 @@ class C(Code):
 
     def applied(self, node: Node) -> Text:
         op = node.value[0]
-        if op.name in C_TEXTS:
+        if op.name in C_TEXTS and not options_of(node):
             return C_TEXTS[op.name].format(*(self.write(x, ATOM) for x in node.args)), ATOM
         found = fullmatch(r"([\w.]+)\(\{0\}(, \{1\})?\)", op.kernel if op.kernel.__class__ is str else "")
         called = "" if found is None else found[1].rpartition(".")[2]

@@ -87,7 +87,8 @@ log = elementwise(
     singular=_log_singular("log"), doc="The natural logarithm.", example=("log(e)", 1.0),
 )  # fmt: skip
 log_to_base = composite(
-    "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), domain=[(0.1, 10), (2, 5)], internal=True,
+    "log_to_base", "x, base", lambda x, base: divide(log(x), log(base)), dtype="float", domain=[(0.1, 10), (2, 5)],
+    internal=True,
     doc="The logarithm to a base: log(x, base).", example=("log_to_base(8.0, 2.0)", 3.0),
 )  # fmt: skip
 log.longer = log_to_base

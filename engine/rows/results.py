@@ -107,7 +107,7 @@ class Results:
     def notify(self, code: str, message: str, span: Span | None, rows: int) -> None:
         """Add a notice about so many rows."""
         place = None if span is None else (span.start, span.end)
-        key = (code, place) if code in OF_OPERANDS else (code, message, place)
+        key = code, message.partition(", in ")[0] if code in OF_OPERANDS else message, place
         if key in self.notices:
             self.notices[key].rows += rows
         else:

@@ -57,6 +57,8 @@ def test_json(answer: Answer) -> None:
             1,
             "<expr>:1:1: error[E0513]: C has no function 'erfinv'\nerfinv(x)",
         ),
+        (["derive", "x", "-o", "d.java"], 4, "but .csv, .tsv, .ndjson, .jsonl, .json, .txt, .tex, .py, .c;"),
+        (["tape", "x", "--at", "x=1", "--graph", "svg", "-o", "t.png"], 4, "--graph svg writes no .png file, but .svg"),
         (["derive", "x", "--format", "latx"], 2, "did you mean 'latex'?"),
         (["grad", "x", "--format", "latex"], 2, "'latex' is not one of"),
         (["grad", "x**2"], 2, "bind the input: --at x=...; `adiff derive` gives derivatives as formulas"),

@@ -79,6 +79,13 @@ MISUSES = [
     (["value", "f = lambda a, b: a*b\nga, gb = grad(f)(1., 2.)\nga"], 1, "argnums=(0, 1)"),
     # Inputs.
     (["grad", "x**2"], 2, "x"),
+    (["grad", "x", "--at", "x=1", "-z"], 2, "'adiff grad' has no option -z"),
+    (["value", "x", "--over", "x=0:inf/3"], 2, "--over: '0:inf/3' is not finite"),
+    (["value", "x", "--over", "x=nan:1:0.1"], 2, "is not finite"),
+    (["value", "x", "--over", "x=0:1/3", "--at", "x=2"], 2, "'x' is given by --over, and bound by --at"),
+    (["minimize", "x*x", "--start", "x=1", "--subject-to", "z<=1"], 2, "give it a start: --start z=..."),
+    (["grad", "!x"], 3, "the negation is written 'not x'"),
+    (["grad", "x = 1 y = 2"], 3, "write ';' or a new line"),
     (["grad", "x**2", "--at", "y=2"], 2, "'y' is bound and not used"),
     (["grad", "x**2", "--at", "x=2", "--wrt", "z"], 2, "'z' is not an input of the program"),
     # The program.

@@ -101,7 +101,7 @@ def test_files(adiff: Run, folder: Path, extension: str) -> None:
         (["5", "--over", "x=0:1"], 2, "it has no inputs"),
         (["log(-1-x**2)", "--over", "x=0:1"], 1, "nothing to draw"),
         (["log(-1-x**2) + y", "--over", "x=0:1", "--over", "y=0:1", "-o", "p.jpg", "--format", "plain"], 1, "nothing to draw"),
-        (["x", "--over", "x=0:1", "-o", "p.jpg"], 4, "writes no .jpg file, but .csv, .tsv, .ndjson, .jsonl, .json, .png, .svg, .pdf"),
+        (["x", "--over", "x=0:1", "-o", "p.jpg"], 4, "writes no .jpg file, but .csv, .tsv, .ndjson, .jsonl, .json, .txt, .png, .svg, .pdf"),
     ],
 )  # fmt: skip
 def test_refused(adiff: Run, folder: Path, arguments: list[str], status: int, told: str) -> None:

@@ -20,6 +20,7 @@ MORE = [
     "erf(x)*tanh(y) + hypot(x, 2*y)*arctan2(y, x) + cbrt(x) + log1p(x)*expm1(y)",
     "lambda_ = x*y\nlambda_**x + 1e-3*floor(x) + (not x > y)*x + arccosh(2 + x)*floor(y)",
     "double = x + 1\nint_ = double*y\nsin(int_)*sin(double)*cos(int_) + exp(1)*pi**x",
+    "round(5*x - y)*y + fmod(5*x, y)*y + (2*y) % (-x)*x + (-5*y)//x*x",
     "lgamma(2.0)*x + gamma(3.0)*y + sqrt(x**2 + y**2)**3/7",
 ]
 EVERY = [(case["name"], case["formula"], [p[0] for p in case["points"]], case["inputs"]) for case in CASES]
@@ -69,7 +70,7 @@ def test_c_compiles_and_agrees(tmp_path: Path) -> None:
 COMMANDS = set(
     r"""\frac \sqrt \left \right \cdot \pi \sin \cos \tan \sinh \cosh \tanh \arcsin \arccos \arctan \log \le \ge \ne \land \lor
     \mathrm \operatorname \text \begin \end \\ \_ \alpha \beta \gamma \delta \epsilon \theta \kappa \lambda \mu \rho \sigma \phi \omega
-    \chi \Gamma""".split()
+    \chi \Gamma \psi \zeta \max \min \lfloor \rfloor \lceil \rceil""".split()
 )
 
 
@@ -90,7 +91,7 @@ def check_latex(text: str) -> None:
     assert not stack, text
     assert not re.search(r"(?<!\\)[\^_](?![{\w])", text), text
     assert not re.search(r"\^\{[^{}]*\}\^|_\{[^{}]*\}_", text), text
-    assert not re.search(r"\\frac(?!\{)|\\sqrt(?!\{)", text), text
+    assert not re.search(r"\\frac(?!\{)|\\sqrt(?![\[{])", text), text
 
 
 @pytest.mark.parametrize(("name", "text"), [(name, text) for name, text, *_ in EVERY])
@@ -109,6 +110,11 @@ def test_latex_is_well_formed(name: str, text: str) -> None:
         ("x**2 if x > 0 else -x", r"\begin{cases} 2 x & \text{if } x > 0 \\ -1 & \text{otherwise} \end{cases}"),
         ("x*theta_1*sigma_max*m2*speed", r"\theta_{1} \sigma_{\mathrm{max}} m_{2} \mathrm{speed}"),
         ("1.5e-30*x*2**2", r"6 \cdot 10^{-30}"),
+        ("gamma(x)", r"\Gamma\left(x\right) \psi\left(x\right)"),
+        ("x*floor(y)*cbrt(y)", r"\left\lfloor y \right\rfloor \sqrt[3]{y}"),
+        ("x*factorial(y)**2", r"\left(y!\right)^{2}"),
+        ("x*maximum(y, j1(y))", r"\max\left(y, J_1\left(y\right)\right)"),
+        ("log(x, 2)", r"\frac{1}{x \log\left(2\right)}"),
     ],
 )
 def test_latex(text: str, latex: str) -> None:
