@@ -46,7 +46,8 @@ def evaluate(request: Request, command: str, text: str, at: dict[str, Any], wrt:
 
 def placed(request: Request, error: AdiffError) -> AdiffError:
     """The error with its place in the argument at fault: the program is none that the user wrote."""
-    about = next((name for name in request.arguments if error.message.startswith(name)), None)
+    said = error.message.rpartition(": ")[2]  # behind the operation's name
+    about = next((name for name in request.arguments if said.startswith(name)), None)
     if error.span is not None and error.span.source.name == f"<{request.command}>":
         text = request.arguments.get(about or "", "")
         error.span = Span(Source(text, (about or "").upper()), 0, len(text)) if about else None
