@@ -36,6 +36,7 @@ BASIC: dict[Operation, Callable[..., Node]] = {
     arithmetic.divide: lambda a, b: multiply(a, power(b, MINUS)),
     arithmetic.power: power,
     arithmetic.negative: lambda a: multiply(MINUS, a),
+    OPERATORS["zeros_like"]: lambda a: number(0),
 }
 # The floats that stand for other numbers.
 NAMED: dict[float, Callable[[], Node]] = {

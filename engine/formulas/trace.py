@@ -10,15 +10,16 @@ from ..core.errors import failure
 from ..core.operands import bare
 from ..core.operation import Operation
 from ..core.state import STATE, end_of
-from ..eager import calls, expressions
+from ..eager import calls, expressions, libraries
 from ..eager import compile as eager
 from ..eager.builtins import INTRINSICS
 from ..eager.operators import compare, prefix, truth
 from ..eager.statements import assert_ as checked
 from ..eager.statements import one_by_one
-from ..eager.values import Builtin, Function
+from ..eager.values import Builtin, Function, in_library
 from ..ops import arithmetic
 from ..ops.rounding import maximum, minimum, round_half_even
+from ..ops.support import FOR_LIBRARY
 from ..program import core as c
 from ..program.core import PARENT, RESULT, UNSET
 from .nodes import CALL, HINT, NUMBER, Node, number, symbol
@@ -88,6 +89,7 @@ def extreme(row: Operation) -> Builtin:
 
 
 KNOWN = Intrinsics({name: INTRINSICS[name] for name in PLAIN})
+KNOWN.update({name: Builtin(name, function) for name, function in FOR_LIBRARY.items()})
 KNOWN.update(
     max=extreme(maximum), min=extreme(minimum), round=Builtin("round", lambda x: plain(round_half_even(x)))
 )  # fmt: skip
@@ -328,6 +330,16 @@ def assert_(t: Tracer, node: c.Assert) -> Run:
     return lambda f: None if condition(test(f)).__class__ is Formula else run(f)
 
 
+def library_name(t: Tracer, node: c.LibraryName) -> Run:
+    """A function of the library: of operations it is run as the program is."""
+    return (libraries.library_name if node.file.startswith("operations/") else declined(f"'{node.name}'"))(t, node)
+
+
+def for_(t: Tracer, node: c.For) -> Run:
+    """A loop of an operation over what it knows; those of programs have no formula."""
+    return (eager.STATEMENTS[c.For] if in_library(node.site) else declined("a loop"))(t, node)
+
+
 def declined(what: str) -> Callable[[Tracer, Any], Run]:
     def refuse(t: Tracer, node: Any) -> Run:
         def run(f: Any) -> None:
@@ -343,10 +355,10 @@ def declined(what: str) -> Callable[[Tracer, Any], Run]:
 EXPRESSIONS: dict[type, Callable[[Any, Any], Run]] = {
     c.Literal: literal, c.Operator: operation, c.Prefix: prefixed, c.Apply: apply, c.Choose: choose,
     c.Comparison: comparison, c.Logical: logical, c.Not: negation, c.Comprehension: declined("a loop"),
-    c.LibraryName: declined("functions of the library"), c.Watch: declined("gradient tapes"),
+    c.LibraryName: library_name, c.Watch: declined("gradient tapes"),
 }  # fmt: skip
 STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
-    c.If: if_, c.For: declined("a loop"), c.While: declined("a loop"), c.Assert: assert_, c.Raise: declined("exceptions"),
+    c.If: if_, c.For: for_, c.While: declined("a loop"), c.Assert: assert_, c.Raise: declined("exceptions"),
     c.DefineClass: declined("classes"), c.Try: declined("exceptions"), c.With: declined("gradient tapes"),
 }  # fmt: skip
 
