@@ -18,7 +18,7 @@ from ..core.tensor import count as count
 from ..core.tensor import is_complex as is_complex
 from ..core.tensor import shape_of as shape_of
 from .forward import Forward, tangent_of
-from .tape import Tape, gradient, seed_for
+from .tape import OutsideLog, Tape, gradient, seed_for
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,6 +82,8 @@ def recorded(
 ) -> tuple[Tape, list[Tensor], Any]:
     """Run `f` under a new tape that watches the (wanted) inputs. Where it is to be `shown`, every result is kept."""
     tape = Tape(changing=not shown)
+    if shown:
+        tape.log = OutsideLog()
     tensors = [source(x) for x in xs]
     for i, x in enumerate(tensors):
         if x.dtype.differentiable and (wanted is None or wanted[i]):

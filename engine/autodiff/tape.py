@@ -17,7 +17,7 @@ from ..core.dtypes import FLOAT32
 from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import CONDITION, add_mark, follows, site_for
 from ..core.operands import SINGLES, plain, tensor
-from ..core.state import RECORDERS, STATE
+from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from ..ops.registry import OPERATOR_ROWS
 from .collecting import COLLECTING, Buffer, Elements, bare_beside, collecting, flat_place
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.operation import Operation
-    from ..core.state import Site
 
     # By the place of a record: the partials of its inputs, and whether they are finite.
     Partials = dict[int, dict[int, tuple[Any, bool]]]
@@ -48,6 +47,18 @@ class Break:
         self.site = site
         self.inputs = inputs
         self.reason = reason
+
+
+class OutsideLog(list[object]):
+    """The log of a tape that is shown: what the library records has the place of the program's call of it."""
+
+    def __iadd__(self, record: Any) -> OutsideLog:  # type: ignore[misc]
+        site, *rest = record
+        if site.source is not None and site.source.library:
+            outside = STATE.outside
+            site = Site(site.op, outside.source, outside.start, outside.end)
+        self.extend((site, *rest))
+        return self
 
 
 class Tape:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..autodiff.drivers import basis, fit_seed, handed_back, zeros
-from ..autodiff.tape import Tape, gradient, seed_for, unconnected_reason
+from ..autodiff.tape import OutsideLog, Tape, gradient, seed_for, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
 from ..core.following import follows
@@ -67,6 +67,8 @@ class GradientTape(Context):
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
         self.tape = VariableTape(watch_accessed_variables)
+        if STATE.last_tape is not None:
+            self.tape.log = OutsideLog()
         self.active = False
         self.entered = False
         self.used = False
