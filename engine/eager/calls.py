@@ -14,6 +14,7 @@ from ..kinds.access import all_of
 from ..kinds.kind import INVOKE
 from ..program import core as c
 from ..program.core import UNSET
+from ..program.library import operation_of
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
 from .values import Bound, Builtin, Function, check_arguments, in_library, point_outside, without_name
@@ -232,7 +233,15 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
         keywords = named
     elif function.library:
         keywords = without_name(keywords, names)
-    check_arguments(called, names, most, code.rest is not None, needed, len(args), keywords, own)
+    source = code.site.source
+    row = operation_of(code, source.name.removeprefix("adiff/")) if source and source.library else None
+    try:
+        check_arguments(
+            row.name if row else called, names, most, code.rest is not None, needed, len(args), keywords, own
+        )
+    except AdiffError as error:
+        hint = error.hint if row is None else f"write {row.usage()}"
+        raise AdiffError(error.code, error.message, error.span, hint) from None
     frame[2 : 2 + len(names)] = function.defaults
     frame[2 : 2 + min(len(args), most)] = args[:most]
     for key, value in named.items():

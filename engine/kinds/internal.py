@@ -17,8 +17,8 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.creation import checked_shape
 from ..ops.random import generator, seed_draws, unseeded
-from ..ops.support import FOR_LIBRARY, axes_of, integers, ndarray
-from .kind import call, of_dtype, whole
+from ..ops.support import FOR_LIBRARY, integers, ndarray
+from .kind import call, of_dtype
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,14 +165,13 @@ def draws(name: Any, *seed: Any) -> Draws:
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     **FOR_LIBRARY,
-    "internal.axes_of": lambda name, axis, rank: axes_of(name, static(axis), rank),
     "internal.draws": draws,
     "internal.seed_draws": lambda seed: seed_draws(static(seed)),
     **{
         f"internal.{function.__name__}": function
         for function in (
             allocate, applied, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
-            path_ends, place_behind, places, shape_text, taken, update, vector, whole,
+            path_ends, place_behind, places, shape_text, taken, update, vector,
         )
     },
 }  # fmt: skip

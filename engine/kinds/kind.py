@@ -25,8 +25,7 @@ class:
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operands import as_operand, describe, operand_dtype
-from ..core.operation import static
+from ..core.operands import as_operand, operand_dtype
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
@@ -45,14 +44,6 @@ ORDER = "bifc"
 def call(function: Any, *args: Any, **named: Any) -> Any:
     """What a function of the program returns."""
     return INVOKE[0](function, list(args), named)
-
-
-def whole(name: str, what: str, x: Any) -> int:
-    """An argument that must be an integer."""
-    value = static(as_operand(x))
-    if value.__class__ is not int:
-        raise failure("E0304", f"{name}: {what} must be an integer, not {describe(x)}", "write int(n)")
-    return value
 
 
 def of_dtype(x: Any, dtype: DType) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, plain, shown
+from ..core.operands import as_operand, describe, plain, shown
 from ..core.operation import Singular, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -200,6 +200,14 @@ def integers(name: str, what: str, x: Any, symbols: bool = False) -> Any:
     return values.astype("int64")
 
 
+def whole(name: str, what: str, x: Any) -> int:
+    """An argument that must be an integer."""
+    value = static(as_operand(x))
+    if value.__class__ is not int:
+        raise failure("E0304", f"{name}: {what} must be an integer, not {describe(x)}", "write int(n)")
+    return value
+
+
 # --- dtype rules ----------------------------------------------------------------------------------------------------
 
 
@@ -289,6 +297,7 @@ def part(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
 
 FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.as_operand": as_operand,
+    "internal.axes_of": lambda name, axis, rank: axes_of(name, static(axis), rank),
     "internal.axis_of": lambda name, axis, rank: axis_of(name, static(axis), rank),
     "internal.beside": beside,
     "internal.floating": floating,
@@ -296,4 +305,5 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.part": part,
     "internal.require": require,
     "internal.static": static,
+    "internal.whole": whole,
 }

@@ -113,10 +113,10 @@ def file_of(modules: list[str]) -> str | None:
     return file if os.path.exists(os.path.join(FOLDER, file + ".adiff")) else None
 
 
-def operation_of(function: Any) -> Operation | None:
-    """What a function that is named is as a row of the table (see `operations`); None where it is no operation."""
-    file = getattr(function, "file", "")
-    return operations(file)[function.name] if file.startswith("operations/") else None
+def operation_of(function: Any, file: str = "") -> Operation | None:
+    """What a function that is named, or is defined in a file, is as a row (see `operations`); None if it is no operation."""
+    file = getattr(function, "file", "") or file
+    return operations(file).get(function.name) if file.startswith("operations/") else None
 
 
 def members(modules: list[str]) -> list[str]:
