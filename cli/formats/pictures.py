@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from . import Style
 
 COLOURS = "blue", "red", "green", "magenta", "cyan", "yellow"
+MARKERS = (None, "+", "x", "o", "#")  # where there are no colours
 SHADES = " .:-=+*#%@"
 SIGNS = {"kink": "o", "jump": "x", "pole": "!"}  # of what is marked on shades
 DOTS = {"kink": "wo", "jump": "rs", "pole": "r^"}  # in files
@@ -77,11 +78,13 @@ class Curves:
                 for (x, y), (u, v) in pairwise(part):
                     if max(y, v) >= self.low and min(y, v) <= self.high:
                         y, v = (min(max(w, self.low), self.high) for w in (y, v))
-                        figure.plot([x, u], [y, v], lc=COLOURS[which % len(COLOURS)])
+                        sign = MARKERS[which % len(MARKERS)] if not style.colour else None
+                        figure.plot([x, u], [y, v], lc=COLOURS[which % len(COLOURS)], marker=sign)
         text = "\n".join(line.rstrip() for line in figure.show().replace("\u2800", " ").split("\n"))
         if style.ascii:
             text = "".join("*" if "\u2800" < c < "\u2900" else c for c in text)
-        names = [f"{label} ({colour})" if style.colour else label for label, colour in zip(self.labels, COLOURS)]
+        drawn_as = COLOURS if style.colour else ("line", *MARKERS[1:])
+        names = [f"{label} ({how})" for label, how in zip(self.labels, drawn_as)]
         return "\n".join([f"{self.title}: {', '.join(names)}", text, *self.said()])
 
     def file(self, extension: str) -> bytes:
