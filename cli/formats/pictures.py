@@ -84,7 +84,8 @@ class Curves:
         if style.ascii:
             text = "".join("*" if "\u2800" < c < "\u2900" else c for c in text)
         drawn_as = COLOURS if style.colour else ("line", *MARKERS[1:])
-        names = [f"{label} ({how})" for label, how in zip(self.labels, drawn_as)]
+        alone = len(self.labels) == 1 and not style.colour
+        names = self.labels if alone else [f"{label} ({how})" for label, how in zip(self.labels, drawn_as)]
         return "\n".join([f"{self.title}: {', '.join(names)}", text, *self.said()])
 
     def file(self, extension: str) -> bytes:

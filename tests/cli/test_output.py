@@ -37,7 +37,7 @@ def test_the_name_says_the_form(adiff: Callable[..., Completed], folder: Path) -
     assert written("g.ndjson", "batch", "lines.txt", "-q").count(b"\n") == 4
     assert written("t.svg", "tape", "sin(x)", "--at", "x=1", "--graph", "svg").startswith(b"<svg")
     assert written("d.c", "derive", "x**2").startswith(b"#include <math.h>")
-    assert written("d.tex", "derive", "x**2") == b"2 x\n"
+    assert written("d.tex", "derive", "x**2") == b"% d/dx\n\\[ 2 x \\]\n"
     assert written("d.py", "derive", "x**2", "--format", "plain") == b"2*x\n"
     assert written("g.txt", *line, "--wrt", "y") == b"5.0\n"
     for name in ("g.parquet", "g.feather"):

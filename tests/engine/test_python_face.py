@@ -204,7 +204,7 @@ def test_a_program_of_a_file(tmp_path: Path) -> None:
     assert str(caught.value).startswith(f"{path}:2:5: error[E0203]")
     path.write_text("x**2", encoding="utf-8")
     assert adiff.load(str(path)).gradient(x=3.0) == {"x": 6.0}
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(AdiffError, match="E0711"):
         adiff.load(tmp_path / "none.adiff")
 
 
