@@ -8,7 +8,7 @@ from .numbers import value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from ...parser.errors import AdiffError
@@ -190,7 +190,8 @@ class DelimitedWriter(Writer):
         super().__init__(output)
         self.delimiter = "," if self.style.format == "csv" else "\t"
         self.whole = whole
-        self.records: list[tuple[list[str], list[str], list[str], str]] = []
+        self.shapes: set[tuple[str, ...]] = set()  # those of the answers, up to two
+        self.spool: Any = None  # the records, in a file where they are many
 
     def head(self) -> str:
         return lines([["line", "id", "command", "name", "value", "error"]], self.delimiter)
@@ -212,10 +213,25 @@ class DelimitedWriter(Writer):
 
     def write(self, text: str) -> None:
         import json
+        import tempfile
 
-        self.records.append(json.loads(text))
+        head, heads, fields, error = json.loads(text)
         if not self.whole:
-            super().write(self.long(*self.records.pop()))
+            super().write(self.long(head, heads, fields, error))
+            return
+        if not error and len(self.shapes) < 2:
+            self.shapes.add((head[-1], *heads))
+        if self.spool is None:
+            self.spool = tempfile.SpooledTemporaryFile(2**20, "w+", encoding="ascii")  # noqa: SIM115 - read by finish
+        self.spool.write(text)
+
+    def records(self) -> Iterator[list[Any]]:
+        """The records that were held back."""
+        import json
+
+        if self.spool is not None:
+            self.spool.seek(0)
+            yield from map(json.loads, self.spool)
 
     def long(self, head: list[str], heads: list[str], fields: list[str], error: str) -> str:
         """A record as a line an entry."""
@@ -223,15 +239,14 @@ class DelimitedWriter(Writer):
         return lines([[*head, "", "", error]] if error else rows, self.delimiter)
 
     def finish(self) -> None:
-        shapes = {(head[-1], *heads) for head, heads, _, error in self.records if not error}
-        if len(shapes) != 1:
-            for record in self.records:
+        if len(self.shapes) != 1:
+            for record in self.records():
                 super().write(self.long(*record))
         else:
-            [(_, *columns)] = shapes
+            [(_, *columns)] = self.shapes
             self.begun = True
             super().write(lines([["line", "id", "command", *columns, "error"]], self.delimiter))
-            for head, _, fields, error in self.records:
+            for head, _, fields, error in self.records():
                 super().write(lines([[*head, *(fields or [""] * len(columns)), error]], self.delimiter))
 
 
