@@ -8,18 +8,21 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
+from ..core.errors import failure
 from ..core.limits import LIMITS
+from ..core.operands import describe
 from ..core.state import STATE
 from ..kinds.access import iterate
 from ..program import core as c
+from .classes import Entered, Instance
 from .exceptions import caught, handled
 from .iteration import Generator
-from .statements import BREAK, CONTINUE, managed
-from .values import in_library
+from .statements import BREAK, CONTINUE
+from .values import Context, in_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from collections.abc import Generator as PythonGenerator
     from typing import Any
 
@@ -62,6 +65,19 @@ def steps(compiler: Compiler, nodes: list[c.Stmt]) -> Steps:
     return run
 
 
+def whole(compiler: Compiler, node: c.For | c.While | c.With | c.Try) -> Callable[[list[Any]], Any]:
+    """A statement without a `yield`: what yields nothing ends at once."""
+    statement = STATEMENTS[node.__class__](compiler, node)
+
+    def run(f: list[Any]) -> Any:
+        try:
+            next(statement(f))
+        except StopIteration as end:
+            return end.value
+
+    return run
+
+
 def yield_(compiler: Compiler, node: c.Yield) -> Steps:
     value = compiler.expression(node.value)
 
@@ -77,11 +93,8 @@ def yield_(compiler: Compiler, node: c.Yield) -> Steps:
 
 
 def if_(compiler: Compiler, node: c.If) -> Steps:
-    test, body, orelse = (
-        compiler.condition(node.test, node.site),
-        steps(compiler, node.body),
-        steps(compiler, node.orelse),
-    )
+    test = compiler.condition(node.test, node.site)
+    body, orelse = steps(compiler, node.body), steps(compiler, node.orelse)
 
     def run(f: list[Any]) -> Running:
         return (yield from (body if test(f) else orelse)(f))
@@ -89,53 +102,53 @@ def if_(compiler: Compiler, node: c.If) -> Steps:
     return run
 
 
-def loop(compiler: Compiler, node: Any, turns: Callable[[list[Any]], Iterator[Any]]) -> Steps:
-    body, orelse = steps(compiler, node.body), steps(compiler, node.orelse)
+def loop(compiler: Compiler, node: Any) -> Steps:
+    site, own = node.site, holds_yield(node.body)
+    body: Any = steps(compiler, node.body) if own else compiler.block(node.body)
+    orelse = steps(compiler, node.orelse)
+    put = None
+    if node.__class__ is c.While:
+        test = compiler.condition(node.test, site)
+    else:
+        iterable, put = compiler.expression(node.iterable), compiler.target(node.target)
 
     def run(f: list[Any]) -> Running:
-        for _ in turns(f):
-            STATE.site = node.site
-            if LIMITS.max_steps is not None:
+        items = None if put is None else iterable(f)
+        STATE.site = site
+        counted = LIMITS.max_steps is not None
+        for item in iter(lambda: test(f), False) if put is None else iterate(items):
+            if counted:
+                STATE.site = site
                 limits.step()
-            signal = yield from body(f)
-            if signal is BREAK:
-                return None
-            if signal is not None and signal is not CONTINUE:
-                return signal
+            if put is not None:
+                put(f, item)
+            signal = (yield from body(f)) if own else body(f)
+            if signal is not None:
+                if signal is BREAK:
+                    return None
+                if signal is not CONTINUE:
+                    return signal
         return (yield from orelse(f))
 
     return run
 
 
-def for_(compiler: Compiler, node: c.For) -> Steps:
-    iterable, put = compiler.expression(node.iterable), compiler.target(node.target)
-
-    def turns(f: list[Any]) -> Iterator[None]:
-        items = iterable(f)
-        STATE.site = node.site
-        for item in iterate(items):
-            yield put(f, item)
-
-    return loop(compiler, node, turns)
-
-
-def while_(compiler: Compiler, node: c.While) -> Steps:
-    test = compiler.condition(node.test, node.site)
-
-    def turns(f: list[Any]) -> Iterator[None]:
-        while test(f):
-            yield None
-
-    return loop(compiler, node, turns)
-
-
 def with_(compiler: Compiler, node: c.With) -> Steps:
-    context, put, nodes = managed(compiler, node)
-    body = steps(compiler, nodes)
+    (expression, target, site), *others = node.items
+    given = compiler.expression(expression)
+    put = None if target is None else compiler.target(target)
+    body = steps(compiler, [c.With(others, node.body, node.site)] if others else node.body)
 
     def run(f: list[Any]) -> Running:
-        with context(f) as bound:
-            put(f, bound)
+        value = given(f)
+        STATE.site = site
+        if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
+            value = Entered(value)
+        if not isinstance(value, Context):
+            raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
+        with value as bound:
+            if put is not None:
+                put(f, bound)
             return (yield from body(f))
 
     return run
@@ -177,19 +190,6 @@ def try_(compiler: Compiler, node: c.Try) -> Steps:
     return run
 
 
-def whole_try(compiler: Compiler, node: c.Try) -> Callable[[list[Any]], Any]:
-    """A `try` without a `yield`: what yields nothing ends at once."""
-    attempt = try_(compiler, node)
-
-    def run(f: list[Any]) -> Any:
-        try:
-            next(attempt(f))
-        except StopIteration as end:
-            return end.value
-
-    return run
-
-
 def handler_of(compiler: Compiler, node: c.Try) -> Callable[[list[Any], AdiffError], Steps | None]:
     """A function that gives the handler of an error; None where there is none."""
     handlers = [
@@ -225,5 +225,5 @@ def handles_division(kinds: c.Expr | None) -> bool:
 
 
 STATEMENTS: dict[type, Callable[[Compiler, Any], Steps]] = {
-    c.Yield: yield_, c.If: if_, c.For: for_, c.While: while_, c.With: with_, c.Try: try_,
+    c.Yield: yield_, c.If: if_, c.For: loop, c.While: loop, c.With: with_, c.Try: try_,
 }  # fmt: skip

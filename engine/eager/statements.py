@@ -8,9 +8,7 @@ from __future__ import annotations
 from sys import getrefcount
 
 from ...parser.errors import AdiffError
-from ..core import limits
 from ..core.errors import failure
-from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
@@ -19,11 +17,9 @@ from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
 from ..program.core import UNSET
 from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
-from .classes import Entered, Instance
-from .element_writes import OWN
+from .element_writes import GONE, OWN
 from .operators import binary
-from .targets import GONE, put_element, replaced_by
-from .values import Context
+from .targets import put_element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -172,7 +168,7 @@ def augment_item(compiler: Compiler, node: c.Augment) -> Run:
     target: Any = node.target
     container, index, value = compiler.expressions([target.container, target.index, node.value])
     back = None if target.back is None else compiler.target(target.back)
-    where = replaced_by(target, [target.index, node.value], container)
+    again = container if target.container.__class__ is c.Load else None
 
     def run(f: list[Any]) -> None:
         x = container(f)
@@ -182,9 +178,7 @@ def augment_item(compiler: Compiler, node: c.Augment) -> Run:
         changed = updated(node, changed, value(f))
         if node.result:
             f[0] = f[1] = None  # where the last statement's value was, this one's will be
-        others = getrefcount(x) - OWN
-        if where is not None and where(f) is not x:
-            others = GONE
+        others = getrefcount(x) - OWN if again is not None and again(f) is x else GONE
         x = put_element(f, x, i, changed, others, back)
         if node.result:
             f[0] = f[1] = x
@@ -217,54 +211,6 @@ def if_(compiler: Compiler, node: c.If) -> Run:
     return lambda f: body(f) if test(f) else orelse(f)
 
 
-def for_(compiler: Compiler, node: c.For) -> Run:
-    iterable, put = compiler.expression(node.iterable), compiler.target(node.target)
-    body, orelse = compiler.block(node.body), compiler.block(node.orelse)
-    site = node.site
-
-    def run(f: list[Any]) -> Any:
-        items = iterable(f)
-        STATE.site = site
-        counted = LIMITS.max_steps is not None
-        for item in iterate(items):
-            if counted:
-                STATE.site = site
-                limits.step()
-            put(f, item)
-            signal = body(f)
-            if signal is not None:
-                if signal is BREAK:
-                    return None
-                if signal is not CONTINUE:
-                    return signal
-        return orelse(f)
-
-    return run
-
-
-def while_(compiler: Compiler, node: c.While) -> Run:
-    test = compiler.condition(node.test, node.site)
-    body, orelse = compiler.block(node.body), compiler.block(node.orelse)
-    site = node.site
-
-    def run(f: list[Any]) -> Any:
-        STATE.site = site  # where a time limit is met by a loop that calls nothing
-        counted = LIMITS.max_steps is not None
-        while test(f):
-            if counted:
-                STATE.site = site
-                limits.step()
-            signal = body(f)
-            if signal is not None:
-                if signal is BREAK:
-                    return None
-                if signal is not CONTINUE:
-                    return signal
-        return orelse(f)
-
-    return run
-
-
 def break_(compiler: Compiler, node: c.Break) -> Run:
     return lambda f: BREAK
 
@@ -278,37 +224,6 @@ def return_(compiler: Compiler, node: c.Return) -> Run:
         return lambda f: (None,)
     value = compiler.expression(node.value)
     return lambda f: (value(f),)
-
-
-def with_(compiler: Compiler, node: c.With) -> Run:
-    context, put, nodes = managed(compiler, node)
-    body = compiler.block(nodes)
-
-    def run(f: list[Any]) -> Any:
-        with context(f) as bound:
-            put(f, bound)
-            return body(f)
-        return None
-
-    return run
-
-
-def managed(compiler: Compiler, node: c.With) -> tuple[Run, Any, list[c.Stmt]]:
-    """What gives the first context of a `with`, what takes the value that it binds, and the block, with the others in it."""
-    (expression, target, site), *others = node.items
-    given = compiler.expression(expression)
-
-    def context(f: list[Any]) -> Context:
-        value = given(f)
-        STATE.site = site
-        if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
-            value = Entered(value)
-        if not isinstance(value, Context):
-            raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
-        return value
-
-    put = (lambda f, bound: None) if target is None else compiler.target(target)
-    return context, put, [c.With(others, node.body, node.site)] if others else node.body
 
 
 def assert_(compiler: Compiler, node: c.Assert) -> Run:

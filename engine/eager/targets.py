@@ -9,9 +9,8 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..kinds.access import set_item, unpack
 from ..program import core as c
-from ..program.loops import may_change as may_change_something
 from .attributes import set_attribute
-from .element_writes import OWN, may_change, written
+from .element_writes import GONE, OWN, may_change, written
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
     Run = Callable[[list[Any]], Any]
     Assigner = Callable[[list[Any], Any], None]
-
-GONE = -1
 
 
 def assigner(compiler: Compiler, node: c.Target) -> Assigner:
@@ -66,29 +63,16 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
     index = compiler.expression(node.index)
     back = None if node.back is None else compiler.target(node.back)
     item_site = node.site
-    where = replaced_by(node, [node.index], container)
+    again = container if node.container.__class__ is c.Load else None
 
     def put_item(f: list[Any], value: Any) -> None:
         x = container(f)
         i = index(f)
         STATE.site = item_site
-        others = getrefcount(x) - OWN
-        if where is not None and where(f) is not x:
-            others = GONE
+        others = getrefcount(x) - OWN if again is not None and again(f) is x else GONE
         put_element(f, x, i, value, others, back)
 
     return put_item
-
-
-def replaced_by(node: c.StoreItem, values: list[c.Expr], container: Run) -> Run | None:
-    """What tells whether a container that was written `values` into is still where it came from: what is there now.
-
-    None where nothing that is evaluated after the container may have put another one there. A tensor that is not there
-    any more changes in place no more, though the references to it may be as many as before.
-    """
-    if not any(map(may_change_something, values)):
-        return None
-    return (lambda f: None) if may_change_something(node.container) else container
 
 
 def put_element(f: list[Any], x: Any, index: Any, value: Any, others: int, back: Assigner | None) -> Any:

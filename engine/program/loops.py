@@ -1,8 +1,8 @@
-"""What is inside parts of the core program: its loops, and calls that may change something."""
+"""What is inside parts of the core program: its nodes and loops."""
 
 from __future__ import annotations
 
-from .core import Call, For, Intrinsic, Method, Node, Watch, While
+from .core import For, Node, While
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.state import Site
-
-# Functions of the language that look at their arguments alone, and call nothing.
-LOOKING = frozenset(("len", "abs", "int", "float", "bool", "round", "range", "min", "max"))
 
 
 def nodes(code: Any) -> Iterator[Node]:
@@ -41,12 +38,3 @@ def outermost_loop(code: Any, site: Site) -> Site | None:
                 if at is not None and at.start == site.start and at.end == site.end:
                     return loop.site
     return None
-
-
-def may_change(node: Any) -> bool:
-    """Whether evaluating an expression may change a variable or a container: whether it calls what may do so."""
-    return any(isinstance(item, Method | Watch) or (isinstance(item, Call) and not looks(item)) for item in nodes(node))
-
-
-def looks(call: Call) -> bool:
-    return isinstance(call.function, Intrinsic) and call.function.name in LOOKING

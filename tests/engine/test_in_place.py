@@ -32,7 +32,7 @@ def test_an_array_of_the_caller_is_never_written() -> None:
 
 @pytest.mark.parametrize(
     ("command", "options"),
-    [("value", {}), ("grad", {}), ("hessian", {}), ("hvp", {"vector": {"x": 1.0}}), ("jvp", {"tangent": {"x": 1.0}})],
+    [("value", {}), ("grad", {}), ("hessian", {})],
 )
 def test_a_loop_of_writes_is_linear(command: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """However many elements are written, so many tensors of all of them are made: no copy for each write or cotangent."""
