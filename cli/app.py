@@ -34,7 +34,7 @@ FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --
 
 def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
     """The request, or the exit status once help, the version or completions are printed; raises AdiffError."""
-    application = typer.main.get_command(build_application())
+    application = build_application()
     if not tokens and COMPLETION not in environment.variables:
         raise errors.usage("no command is given", "adiff --help lists the commands; for example: " + FIRST_STEPS[0])
     try:
@@ -121,7 +121,7 @@ class Group(TyperGroup):
 
 
 @cache
-def build_application() -> typer.Typer:
+def build_application() -> Any:
     """The application, built once: a batch may hold many wrong lines. Its commands give requests and do nothing."""
     application = typer.Typer(
         name="adiff",
@@ -151,7 +151,7 @@ def build_application() -> typer.Typer:
             epilog=examples(command.examples),
             rich_help_panel=command.group,
         )(callback(command))
-    return application
+    return typer.main.get_command(application)
 
 
 def show_version(wanted: bool) -> None:

@@ -127,27 +127,29 @@ def method(compiler: Compiler, node: c.Method) -> Run:
 
 def make_function(compiler: Compiler, node: c.MakeFunction) -> Run:
     code = node.code
-    body = code.body
-    expression = None
-    block = None
-    # Compiled on the first call: mutual recursion needs nothing more, and unused functions cost nothing.
-    compiled: list[Any] = []
+    body = Body(compiler, code)
     defaults = [None if d is None else compiler.expression(d) for d in code.defaults]
 
     def run(f: list[Any]) -> Function:
-        nonlocal expression, block
-        if not compiled:
-            if code.generates:
-                block = compiler.generator(code)
-            elif len(body) == 1 and body[0].__class__ is c.Return and body[0].value is not None:
-                expression = compiler.expression(body[0].value)
-            else:
-                block = compiler.block(body)
-            compiled.append(True)
-        values = [UNSET if d is None else d(f) for d in defaults]
-        return Function(code, block, expression, values, f)
+        return Function(code, body, [UNSET if d is None else d(f) for d in defaults], f)
 
     return run
+
+
+class Body:
+    """The closure of a function's body, compiled on the first call: most functions of a library file are never called."""
+
+    __slots__ = ("code", "compiler", "run")
+
+    def __init__(self, compiler: Compiler, code: c.FunctionCode) -> None:
+        self.compiler = compiler
+        self.code = code
+        self.run: Run | None = None
+
+    def compile(self) -> Run:
+        code = self.code
+        self.run = self.compiler.generator(code) if code.generates else self.compiler.block(code.body)
+        return self.run
 
 
 def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any:
@@ -199,17 +201,16 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
     site = state.site
     if function.library and not in_library(site):
         state.outside = site
+    body = function.body.run or function.body.compile()
     if code.generates:
-        return function.body(frame)
+        return body(frame)
     if state.depth >= limits.MAX_CALL_DEPTH:
         raise calls_itself(code.name)
     if LIMITS.max_steps is not None:
         limits.step()
     state.depth += 1
     try:
-        if function.expression is not None:
-            return function.expression(frame)
-        signal = function.body(frame)
+        signal = body(frame)
         return signal[0] if signal is not None else None
     except AdiffError as error:
         if function.library:

@@ -23,14 +23,13 @@ ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
 
 
 class Function:
-    """A function of the program: its compiled body with the frame it was defined in."""
+    """A function of the program: its body (calls.py) with the frame it was defined in."""
 
-    __slots__ = ("attributes", "body", "code", "defaults", "expression", "frame", "library")
+    __slots__ = ("attributes", "body", "code", "defaults", "frame", "library")
 
-    def __init__(self, code: FunctionCode, body: Any, expression: Any, defaults: list[Any], frame: list[Any]) -> None:
+    def __init__(self, code: FunctionCode, body: Any, defaults: list[Any], frame: list[Any]) -> None:
         self.code = code
         self.body = body
-        self.expression = expression  # the returned expression, where that is the whole body
         self.defaults = defaults
         self.frame = frame
         self.attributes: dict[str, Callable[[Any], Any]] = ATTRIBUTES  # and those that the program has set
