@@ -147,8 +147,7 @@ class Body:
         self.run: Run | None = None
 
     def compile(self) -> Run:
-        code = self.code
-        self.run = self.compiler.generator(code) if code.generates else self.compiler.block(code.body)
+        self.run = self.compiler.function(self.code)
         return self.run
 
 

@@ -81,8 +81,8 @@ class Compiler:
     def statement(self, node: c.Stmt) -> Run:
         return STATEMENTS[node.__class__](self, node)
 
-    def generator(self, code: c.FunctionCode) -> Run:
-        return generators.body_of(self, code)
+    def function(self, code: c.FunctionCode) -> Run:
+        return generators.body_of(self, code) if code.generates else self.block(code.body)
 
     def block(self, nodes: list[c.Stmt]) -> Run:
         compiled = [self.statement(node) for node in nodes]

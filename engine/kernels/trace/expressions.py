@@ -6,7 +6,6 @@ from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import calls, expressions, operators
 from ...eager.expressions import unassigned
-from ...eager.values import Function
 from ...program import core as c
 from ...program.core import PARENT, UNSET
 from ..ir import Unsupported
@@ -156,21 +155,17 @@ def call(t: Tracer, node: c.Call) -> Run:
     return lambda f: total(f) if function(f) is t.intrinsics["sum"] else run(f)
 
 
-def make_function(t: Tracer, node: c.MakeFunction) -> Run:
-    code = node.code
-    defaults = [None if d is None else t.expression(d) for d in code.defaults]
-    block: list[Run] = []
+def function_body(t: Tracer, code: c.FunctionCode) -> Run:
+    block = t.block(code.body)
 
     def body(cells: list[Any]) -> tuple[Any]:
         """The result for the cells of a frame, in the form of the interpreter's signal."""
-        if not block:
-            block.append(t.block(code.body))
         if sum(f.__class__ is Frame and f.code is code for f in t.roots) >= MOST_NESTED:
             raise Unsupported("a recursion that data end, or that is deep", STATE.site)
         frame, depth = Frame(cells, code, (STATE.site.start, STATE.site.end)), len(t.roots)
         t.roots.append(frame)
         try:
-            block[0](frame)
+            block(frame)
             if frame[RETURN] is not True:
                 t.unless_left(frame[RETURN], frame, lambda: frame.__setitem__(VALUE, None))
         finally:
@@ -179,10 +174,10 @@ def make_function(t: Tracer, node: c.MakeFunction) -> Run:
             raise Unsupported(frame[VALUE].reason, STATE.site)
         return (frame[VALUE],)
 
-    return lambda f: Function(code, body, None, [UNSET if d is None else d(f) for d in defaults], f)
+    return body
 
 
 EXPRESSIONS: dict[type, Callable[[Any, Any], Run]] = {
     c.Load: load, c.Item: item, c.Comparison: comparison, c.Logical: logical, c.Not: negation, c.Choose: choose,
-    c.Comprehension: comprehension, c.Call: call, c.MakeFunction: make_function,
+    c.Comprehension: comprehension, c.Call: call,
 }  # fmt: skip

@@ -19,7 +19,7 @@ from ...program.core import PARENT, RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS
-from .expressions import EXPRESSIONS
+from .expressions import EXPRESSIONS, function_body
 from .functions import derivatives
 from .merge import branch
 from .statements import STATEMENTS, target_of
@@ -71,6 +71,9 @@ class Tracer(eager.Compiler):
 
     def frame(self, values: Mapping[str, Any], core: c.CoreProgram | None = None) -> Frame:
         return Frame(super().frame(values, core))
+
+    def function(self, code: c.FunctionCode) -> Any:
+        return function_body(self, code)
 
     # --- a whole program ----------------------------------------------------------------------------------------------
 
