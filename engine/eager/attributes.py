@@ -12,7 +12,6 @@ from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
 from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
-from ..kinds.at import At
 from ..ops.registry import METHODS
 from ..program.library import public
 from .classes import Class, Instance
@@ -116,7 +115,7 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "ndim": lambda x: len(shape_of(x)),
     "size": size_of,
     "T": lambda x: OPERATORS.transpose(x) if len(shape_of(x)) > 1 else x,
-    "at": At,
+    "at": lambda x: invoke(STATE.library("kinds/At", "At"), [x], {}),
     "_keras_mask": lambda x: STATE.masks.get(id(x), (None, None))[1],
     "device": lambda x: "/job:localhost/replica:0/task:0/device:CPU:0",
     "mT": lambda x: OPERATORS.matrix_transpose(x),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..autodiff.drivers import basis, fit_seed, handed_back, zeros
+from ..autodiff.drivers import fit_seed, handed_back
 from ..autodiff.tape import OutsideLog, Tape, gradient, seed_for, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
@@ -11,7 +11,7 @@ from ..core.operands import as_operand, describe, operand_dtype, shape_text, ten
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from .structure import flatten, located, rebuild
-from .values import Context
+from .values import Context, Derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class GradientTape(Context):
 
     __slots__ = ("active", "entered", "persistent", "tape", "used")
     description = "a GradientTape"
+    methods = "kinds/GradientTape"
 
     def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
         self.persistent = persistent
@@ -237,55 +238,6 @@ class GradientTape(Context):
             return self.tape.variables.get(leaf, [])
         return [leaf] if leaf.__class__ is Tensor else []
 
-    def method_jacobian(
-        self, target: Any, sources: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
-        experimental_use_pfor: Any = None,
-    ) -> Any:  # fmt: skip
-        """d target / d source, of shape target.shape + source.shape, for every target and source of the structures."""
-        zero = wants_zero(unconnected_gradients)
-        self.claim()
-        blocks = []
-        for t in [self.target(t) for t in flatten(target)]:
-            directions = [basis(t, i) for i in range(count(shape_of(t)))]
-            blocks.append(self.blocks(t, directions, sources, 0, shape_of(t), zero))
-        return rebuild(target, blocks)
-
-    def method_batch_jacobian(
-        self, target: Any, source: Any, unconnected_gradients: Any = "none", parallel_iterations: Any = None,
-        experimental_use_pfor: Any = None,
-    ) -> Any:  # fmt: skip
-        """One Jacobian for each entry of the first axis, which target and source share."""
-        zero = wants_zero(unconnected_gradients)
-        target = self.target(target)
-        ts, ss = shape_of(target), shape_of(source)
-        if len(ts) < 1 or len(ss) < 1 or ts[0] != ss[0]:
-            raise failure(
-                "E0302", f"Need first dimension of target shape ({list(ts)}) and source shape ({list(ss)}) to match",
-                "jacobian(...) takes any shapes",
-            )  # fmt: skip
-        self.claim()
-        directions = [one_hot_batch(target, i) for i in range(count(ts[1:]))]
-        return self.blocks(target, directions, source, 1, ts, zero)
-
-    def blocks(
-        self, target: Any, directions: list[Any], sources: Any, axis: int, shape: tuple[int, ...], zero: bool
-    ) -> Any:
-        """The gradients along cotangents of one target, stacked along an axis, in `shape` + what the source has behind it."""
-        leaves = flatten(sources)
-        rows = [self.differentiate([target], [g], leaves, False)[0] for g in directions]
-        found: list[Any] = []
-        for leaf, *column in zip(leaves, *rows):
-            block = None
-            if any(g is not None for g in column):
-                parts = [zeros_for(leaf) if g is None else g for g in column]
-                block = parts[0]
-                if shape:
-                    block = OPERATORS.reshape(OPERATORS.stack(parts, axis=axis), shape=shape + shape_of(leaf)[axis:])
-            found.append(block)
-        self.explain(sources, found, [target], self.tape.log, zero)
-        filled = [zeros(shape + shape_of(x)[axis:]) if g is None and zero else g for x, g in zip(leaves, found)]
-        return rebuild(sources, filled)
-
     # --- the rest ---------------------------------------------------------------------------------------------------
 
     def method_reset(self) -> None:
@@ -355,12 +307,34 @@ def zeros_for(leaf: Any) -> Any:
     return 0.0
 
 
-def one_hot_batch(target: Any, i: int) -> Any:
+def direction(target: Any, axis: int, i: int) -> Any:
+    """The cotangent with ones in flat place `i` behind the first axes of a target."""
     import numpy as np
 
-    array = np.zeros(shape_of(target), dtype=target.dtype.name)
-    array.reshape(array.shape[0], -1)[:, i] = 1
+    shape = shape_of(target)
+    if not shape:
+        return 1.0
+    array = np.zeros(shape, dtype=target.dtype.name)
+    array.reshape(count(shape[:axis]), -1)[:, i] = 1
     return Tensor(array, target.dtype)
+
+
+def sweeps(tape: GradientTape, unconnected_gradients: Any) -> tuple[Derived, Derived]:
+    """The one use of a tape, for Jacobians: a function that gives the gradients of leaves along a `direction`, and one that
+    says why sources are unconnected, and returns whether those are to be zeros."""
+    zero = wants_zero(unconnected_gradients)
+    tape.claim()
+
+    def sweep(args: list[Any], keywords: dict[str, Any]) -> Any:
+        target = tape.target(args[0])
+        return tape.differentiate([target], [direction(target, *args[2:])], args[1], False)[0]
+
+    def explain(args: list[Any], keywords: dict[str, Any]) -> bool:
+        target, sources, found = args
+        tape.explain(sources, found, [tape.target(target)], tape.tape.log, zero)
+        return zero
+
+    return Derived("sweep", sweep), Derived("explain", explain)
 
 
 def not_watched(dtype: str) -> None:

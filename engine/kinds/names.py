@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 # The first part of a dotted name after `tf.` -> the file; "" where all of it is in the library.
 FILES: dict[str, str] = {
     "FIFOQueue": "",
-    "IndexedSlices": "indexed_slices",
+    "IndexedSlices": "",
     "PaddingFIFOQueue": "",
     "PriorityQueue": "",
-    "RaggedTensor": "ragged_functions",
+    "RaggedTensor": "ragged",
     "RaggedTensorSpec": "",
     "RandomShuffleQueue": "",
     "SparseTensor": "sparse",
@@ -31,7 +31,7 @@ FILES: dict[str, str] = {
     "io": "",
     "is_tensor": "",
     "queue": "",
-    "ragged": "ragged_functions",
+    "ragged": "ragged",
     "sets": "",
     "sparse": "sparse",
     "strings": "strings",

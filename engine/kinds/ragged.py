@@ -5,26 +5,30 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import numpy as np
 
 from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe
+from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from ..core.wording import index_in
-from .access import bound, static_index
-from .access import get_item as item_of
-from .kind import Kind
+from ..ops.gathering import checked
+from ..ops.support import integers
+from .kind import Kind, call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
     from typing import Any, ClassVar
 
     from ..core.operation import Operation
+
+
+ROWS = "kinds/rows.RaggedTensor"
+# The families whose rows work element by element, and the other rows that do.
+ELEMENTWISE = frozenset("arithmetic exponential trigonometric rounding special activations complex".split())
+MAPPED = frozenset("cast zeros_like ones_like full_like stop_gradient identity isin where".split())
 
 
 class RaggedTensor(Kind):
@@ -38,8 +42,8 @@ class RaggedTensor(Kind):
     attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {
         "values": lambda r: r.values,
         "flat_values": lambda r: r.flat,
-        "row_splits": lambda r: counts(r.splits),
-        "nested_row_splits": lambda r: tuple([counts(s) for s in r.levels]),
+        "row_splits": lambda r: Tensor(r.splits, INT64),
+        "nested_row_splits": lambda r: tuple([Tensor(s, INT64) for s in r.levels]),
         "ragged_rank": lambda r: len(r.levels),
         "uniform_row_length": lambda r: r.uniform,
         "shape": lambda r: (len(r.splits) - 1, *r.inner_shape),
@@ -116,81 +120,22 @@ class RaggedTensor(Kind):
     def to_plain(self) -> Any:
         return self.nested(lambda start, stop: Tensor(self.flat.value[start:stop], self.flat.dtype))
 
-    # --- items ------------------------------------------------------------------------------------------------------
+    # --- items and rows of the table ----------------------------------------------------------------------------------
 
     def length(self) -> int:
         return len(self.splits) - 1
 
-    def row(self, i: int) -> Any:
-        return rows_at(self.values, np.arange(self.splits[i], self.splits[i + 1]))
-
     def iterate(self) -> Iterator[Any]:
-        for i in range(self.length()):
-            yield self.row(i)
+        for start, stop in zip(self.splits, self.splits[1:]):
+            yield rows_at(self.values, np.arange(start, stop))
 
     def get_item(self, index: Any) -> Any:
-        key = index if index.__class__ is tuple else (index,)
-        if Ellipsis in [k for k in key if k.__class__ is type(Ellipsis)]:
-            at = [k is Ellipsis for k in key].index(True)
-            missing = self.rank - sum(k is not None and k is not Ellipsis for k in key)
-            key = (*key[:at], *[slice(None)] * missing, *key[at + 1 :])
-        if len([k for k in key if k is not None]) > self.rank:
-            raise failure("E0405", f"{len(key)} indices are too many for a RaggedTensor of {self.rank} dimensions")
-        return self.at(key)
-
-    def at(self, key: tuple[Any, ...]) -> Any:
-        if not key:
-            return self
-        first, rest = key[0], key[1:]
-        if first is None:
-            return RaggedTensor(self.at(rest), np.array([0, self.length()]), None)
-        if first.__class__ is slice:
-            found = rows_at(self, np.arange(self.length())[part(first)])
-            return found.inside(rest)
-        if (first := static_index(first)).__class__ is not int:
-            raise failure(
-                "E0405", "a RaggedTensor takes integers and slices as its index", "gather(r, indices) takes rows"
-            )
-        n = self.length()
-        if not -n <= first < n:
-            raise index_in(self.description, n, first)
-        row = self.row(first % n)
-        return item_of(row, rest) if rest else row
-
-    def inside(self, key: tuple[Any, ...]) -> Any:
-        """`r[:, key]`."""
-        if not key:
-            return self
-        first, rest = key[0], key[1:]
-        if first is None:
-            return expand_dims(self, 1).inside((slice(None), *rest))
-        lengths = self.lengths
-        if first.__class__ is slice:
-            taken = [np.arange(n)[part(first)] for n in lengths]
-        else:
-            i = static_index(first)
-            if i.__class__ is not int:
-                raise failure("E0405", "a RaggedTensor takes integers and slices as its index")
-            if self.uniform is None:
-                raise failure(
-                    "E0401", "Cannot index into an inner ragged dimension: its rows differ in length",
-                    f"r[:, {i}:{i + 1 or ''}] takes that element where there is one, to_tensor() makes it dense",
-                )  # fmt: skip
-            if not -self.uniform <= i < self.uniform:
-                raise index_in("rows", self.uniform, i)
-            picked = rows_at(self.values, self.splits[:-1] + i % self.uniform)
-            return item_of(picked, (slice(None), *rest)) if rest else picked
-        places = [start + t for start, t in zip(self.splits, taken)]
-        values = rows_at(self.values, np.concatenate(places) if places else np.arange(0))
-        if rest:
-            values = item_of(values, (slice(None), *rest))
-        uniform = None if self.uniform is None else len(range(self.uniform)[part(first)])
-        return RaggedTensor(values, splits_of([len(t) for t in taken]), uniform)
-
-    # --- rows of the table ------------------------------------------------------------------------------------------
+        return call(STATE.library(ROWS, "item"), self, index)
 
     def operate(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
-        return import_module(".ragged_rows", __package__).operate(op, op.name.removeprefix("tf."), inputs, attributes)
+        name = op.name.removeprefix("tf.")
+        by_element = op.family in ELEMENTWISE or name in MAPPED or (op.family == "stable" and name != "norm")
+        return call(STATE.library(ROWS, "row"), op, name, by_element, list(inputs), attributes or {})
 
     # --- methods ----------------------------------------------------------------------------------------------------
 
@@ -204,20 +149,8 @@ class RaggedTensor(Kind):
 # --- rows -------------------------------------------------------------------------------------------------------------
 
 
-def counts(array: Any) -> Tensor:
-    """A tensor of int64."""
-    return Tensor(np.asarray(array, dtype="int64"), INT64)
-
-
 def splits_of(lengths: Any) -> Any:
     return np.concatenate([[0], np.cumsum(lengths)]).astype("int64")
-
-
-def part(key: slice) -> slice:
-    start, stop, step = (bound(x) for x in (key.start, key.stop, key.step))
-    if step == 0:
-        raise failure("E0401", "a slice cannot have step 0")
-    return slice(start, stop, step)
 
 
 def nrows(x: Any) -> int:
@@ -242,19 +175,35 @@ def rows_at(x: Any, places: Any) -> Any:
     return RaggedTensor(rows_at(x.values, ranges(x.splits[:-1][places], lengths)), splits_of(lengths), x.uniform)
 
 
-def nest(flat: Any, levels: Sequence[Any]) -> Any:
-    """Values in rows, the outermost splits first; without splits the values."""
-    for splits in reversed(levels):
-        flat = RaggedTensor(flat, splits)
-    return flat
+# --- what the functions of RaggedTensors in the language call ---------------------------------------------------------
 
 
-def expand_dims(x: Any, axis: int) -> Any:
-    """A new axis of size 1; `axis` counts from the front."""
-    if x.__class__ is not RaggedTensor:
-        return OPERATORS.expand_dims(x, axis=axis)
-    if axis == 0:
-        return RaggedTensor(x, np.array([0, x.length()]), x.length())
-    if axis == 1:
-        return RaggedTensor(x, np.arange(x.length() + 1), 1)
-    return RaggedTensor(expand_dims(x.values, axis - 1), x.splits, x.uniform)
+def operand(values: Any) -> Any:
+    return values if values.__class__ is RaggedTensor else as_operand(values)
+
+
+def rows(name: str, x: Any, places: Any) -> Any:
+    """The rows of a tensor or a RaggedTensor at some places."""
+    return rows_at(x, checked(name, integers(name, "indices", places), nrows(x), negative=False))
+
+
+def of_splits(values: Any, splits: Any, uniform: Any = None) -> RaggedTensor:
+    """Rows of splits that are known to fit."""
+    return RaggedTensor(operand(values), integers("RaggedTensor", "row_splits", splits), uniform)
+
+
+def ragged_tensor(*values: Any) -> Any:
+    raise failure(
+        "E0305",
+        "RaggedTensor is made by functions of its own",
+        "write RaggedTensor.from_row_splits(values, row_splits)",
+    )
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "RaggedTensor": ragged_tensor,
+    "internal.ragged.nrows": nrows,
+    "internal.ragged.of": of_splits,
+    "internal.ragged.operand": operand,
+    "internal.ragged.rows": rows,
+}

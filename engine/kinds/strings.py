@@ -8,6 +8,7 @@ from __future__ import annotations
 from ..core.dtypes import STRING
 from ..core.errors import failure
 from ..core.operands import as_operand, describe, kind_of, operand_dtype, plain, shown, wrap
+from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.structure import as_dtype
 from .kind import call
@@ -60,11 +61,8 @@ def each(name: str, function: Any, dtype: Any, *values: Any) -> Any:
     import numpy as np
 
     if kind_of(values) is not None:
-        from .ragged import nest
-        from .ragged_rows import aligned
-
-        levels, flats = aligned(name, values)
-        return nest(each(name, function, dtype, *flats), levels)
+        levels, flats = call(STATE.library("kinds/rows.RaggedTensor", "aligned"), name, list(values))
+        return call(STATE.library("kinds/rows.RaggedTensor", "in_rows"), each(name, function, dtype, *flats), levels)
     # NumPy's own arrays of strings drop a NUL at the end.
     arrays = [np.asarray(x, dtype=object if x.__class__ is str else None) for x in map(plain, map(as_operand, values))]
     try:

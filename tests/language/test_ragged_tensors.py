@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from adiff.engine.kinds.ragged_functions import of_splits
+from adiff.engine.kinds.ragged import of_splits
 
 from .conftest import Runner, plain
 
