@@ -38,7 +38,11 @@ class Environment:
         """The environment of this process. A character that a stream cannot show is written as an escape."""
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
-                stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+                try:
+                    "x\n".encode(stream.encoding, "backslashreplace")
+                    stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+                except UnicodeError:  # idna and its like are no encodings of text
+                    stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
         drop_what_means_nothing(os.environ)
         return cls(sys.stdin, sys.stdout, sys.stderr, os.environ)
 

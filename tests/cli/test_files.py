@@ -242,6 +242,7 @@ def test_an_archive_that_unpacks_to_gigabytes(adiff: Callable[..., Completed], f
         ({"COLUMNS": "9" * 20}, ["grad", "--help"], 0),
         ({"COLUMNS": "9" * 5000}, ["value", "[1, 2]", "--format", "table"], 0),
         ({"LINES": "²", "TERMINAL_WIDTH": "abc"}, ["grad", "--help"], 0),
+        ({"PYTHONIOENCODING": "idna"}, ["value", "1"], 0),
         ({"_ADIFF_COMPLETE": "complete_bash"}, ["value", "1"], 0),
         ({"_ADIFF_COMPLETE": "complete_bash", "COMP_WORDS": "adiff gr", "COMP_CWORD": "x"}, ["value", "1"], 0),
     ],
