@@ -1,28 +1,21 @@
-"""The Typer application, built from the table: help, completion, and words for what is wrong with a command line."""
+"""The Typer application, built from the commands: help and completion."""
 
 from __future__ import annotations
 
 import inspect
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
-from .. import __version__
-from ..engine.command import EXPRESSION, Argument, Command, Option
+from ..engine.command import Argument, Command, Option
 from . import errors
 from .commands import COMMANDS
-from .decode import arrange, spellings
-from .environment import COMPLETION, VARIABLES
+from .environment import VARIABLES
 from .output import ClosedPipe
-from .request import Request, build, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    from ..parser.errors import AdiffError
-    from .environment import Environment
 
 # The exceptions of Typer's parser, which it does not export: all of them derive from this one.
 UsageError: type[Exception] = typer.BadParameter.__bases__[0]
@@ -32,81 +25,20 @@ TAGLINE = "Exact derivatives from the command line."
 FIRST_STEPS = ('adiff grad "x**2" --at x=2', 'adiff hessian "x**2*y + sin(y)" --at x=1,y=2', "adiff COMMAND --help")
 
 
-def interpret(tokens: Sequence[str], environment: Environment) -> Request | int:
-    """The request, or the exit status once help, the version or completions are printed; raises AdiffError."""
-    application = build_application()
-    if not tokens and COMPLETION not in environment.variables:
-        raise errors.usage("no command is given", "adiff --help lists the commands; for example: " + FIRST_STEPS[0])
+def show(tokens: Sequence[str]) -> int:
+    """Print help or completions; returns the exit status."""
+    command = COMMANDS.called(tokens[0]) if tokens else None
+    line = list(tokens) if command is None else [command.name, "--help"]
     try:
-        answer = application.main(list(tokens), prog_name="adiff", standalone_mode=False)
+        return int(typer.main.get_command(application()).main(line, prog_name="adiff", standalone_mode=False) or 0)
     except UsageError as error:
-        raise explain(error, tokens) from None
+        raise errors.usage(str(error)) from None
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit:  # how Typer ends when nobody reads the page it prints
         raise ClosedPipe from None
     except OSError as error:  # nothing but pages is written here
         raise errors.unwritable("standard output", errors.reason(error)) from None
-    return answer if isinstance(answer, Request) else int(answer or 0)
-
-
-def explain(error: Exception, tokens: Sequence[str]) -> AdiffError:
-    """What Typer found wrong, as our own error with a hint."""
-    command = COMMANDS.called(tokens[0])
-    if command is None:
-        return unknown_command(tokens[0])
-    option = getattr(error, "option_name", None)
-    see = f"'adiff {command.name} --help' shows what it takes"
-    as_argument = file_is_argument(command)
-    if option is not None and hasattr(error, "possibilities"):
-        words = [name for name in [*spellings(command), "--help"] if name.startswith("--")]
-        if option == "--file" and as_argument:
-            return errors.usage(f"'adiff {command.name}' has no option --file", as_argument)
-        elsewhere = [name for name, other in COMMANDS.items() if option in spellings(other)]
-        hint = f"{option} belongs to {', '.join(elsewhere)}" if elsewhere else nearest(option, words)
-        return errors.usage(f"'adiff {command.name}' has no option {option}", hint or see)
-    message: str = error.format_message()  # type: ignore[attr-defined]
-    if "extra argument" in message and "-f" in tokens:
-        see = as_argument or see
-    if "extra argument" in message and EXPRESSION in command.arguments:
-        see = f"an expression with spaces needs quotes, as in {command.examples[0]}"
-        words = message.rpartition("(")[2].rstrip(").").split()
-        if words and len(words[0]) == 2 and words[0][0] == "-" and words[0][1].isalpha():
-            return errors.usage(f"'adiff {command.name}' has no option {words[0]}", see)
-        if words and command.option("at") is not None:
-            bindings = [word for word in words if word.partition("=")[0].isidentifier() and "=" in word]
-            if words[0][0] == "=":
-                see = f"a binding has no spaces, or quotes: --at x{''.join(words)}"
-            if bindings and words[0] in (*bindings, "-at"):
-                see = f"inputs are bound by --at {','.join(bindings)}"
-    return errors.usage(f"adiff {command.name}: {message[:1].lower()}{message[1:].rstrip('.')}", see)
-
-
-def file_is_argument(command: Command) -> str:
-    """What to write in place of `-f FILE` for a command whose argument the file is; nothing for others."""
-    is_argument = any(argument.key == "file" for argument in command.arguments)
-    return f"'{command.name}' takes the file as its argument: adiff {command.name} FILE" if is_argument else ""
-
-
-def unknown_command(word: str) -> AdiffError:
-    """The error for a first word that is no command."""
-    if word.startswith("--") and len(word) > 2:
-        hint = nearest(word, ["--help", "--version"]) or "a command comes first"
-        return errors.usage(f"no such option: {word}", hint)
-    if word in ("-v", "-V", "-q", "-f", "-o"):
-        hint = "adiff --version tells the version" if word in ("-v", "-V") else "adiff --help lists the commands"
-        return errors.usage(f"{word} comes after a command, as in adiff grad EXPR {word}", hint)
-    otherwise = "adiff --help lists the commands; an expression comes after one: adiff value EXPR"
-    return errors.usage(f"no such command: {word!r}", nearest(word, COMMANDS.words()) or otherwise)
-
-
-class ExpressionCommand(TyperCommand):
-    """A command whose arguments may begin with a minus sign."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not ctx.resilient_parsing:
-            args = arrange(COMMANDS[self.name or ""], args)
-        return super().parse_args(ctx, args)
 
 
 class Group(TyperGroup):
@@ -120,10 +52,9 @@ class Group(TyperGroup):
         return super().get_command(ctx, command.name if command else cmd_name)
 
 
-@cache
-def build_application() -> Any:
-    """The application, built once: a batch may hold many wrong lines. Its commands give requests and do nothing."""
-    application = typer.Typer(
+def application() -> typer.Typer:
+    """The application, whose commands are never run."""
+    found = typer.Typer(
         name="adiff",
         cls=Group,
         help=TAGLINE,
@@ -135,58 +66,29 @@ def build_application() -> Any:
         pretty_exceptions_enable=False,
     )
 
-    @application.callback()
-    def adiff(
-        version: bool = typer.Option(
-            False, "--version", help="Show the version.", callback=show_version, is_eager=True
-        ),
-    ) -> None:
-        pass
+    @found.callback()
+    def adiff(version: bool = typer.Option(False, "--version", help="Show the version.")) -> None: ...
 
     for command in COMMANDS.values():
-        application.command(
+        found.command(
             command.name,
-            cls=ExpressionCommand,
             help=escaped(command.help + (f" Also called {command.alias!r}." if command.alias else "")),
             epilog=examples(command.examples),
             rich_help_panel=command.group,
         )(callback(command))
-    return typer.main.get_command(application)
+    return found
 
 
-def show_version(wanted: bool) -> None:
-    """Print the version and stop."""
-    if wanted:
-        typer.echo(f"adiff {__version__}")
-        raise typer.Exit
+def callback(command: Command) -> Callable[..., None]:
+    """The function from which Typer reads the parameters of a command; it is never called."""
 
-
-def callback(command: Command) -> Callable[..., Request]:
-    """The function Typer calls for a command, with the signature it reads the parameters from."""
-
-    def respond(**values: Any) -> Request:
-        positionals = [values[argument.key] for argument in command.arguments if values[argument.key] is not None]
-        given: list[tuple[Option, str | None]] = []
-        for option in command.options:
-            value = values[parameter_name(option)]
-            if option.kind == "flag":
-                given += [] if value is None else [(option, None if value else "")]
-            elif option.repeat:
-                given += [(option, text) for text in value or ()]
-            elif value is not None:
-                given.append((option, value))
-        return build(command, positionals, given)
+    def respond(**values: Any) -> None: ...
 
     parameters = [argument_parameter(argument) for argument in command.arguments]
     parameters += [option_parameter(option) for option in command.options]
     respond.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     respond.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return respond
-
-
-def parameter_name(option: Option) -> str:
-    """The option's parameter, apart from an argument of the same name (`run FILE`, `-f FILE`)."""
-    return f"option_{option.key}"
 
 
 def argument_parameter(argument: Argument) -> inspect.Parameter:
@@ -227,7 +129,7 @@ def option_parameter(option: Option) -> inspect.Parameter:
         autocompletion=complete if option.choices else None,
     )
     annotation: Any = (bool | None) if flag else (list[str] | None) if option.repeat else (str | None)
-    return parameter(parameter_name(option), default, annotation)
+    return parameter(f"option_{option.key}", default, annotation)
 
 
 def complete_operations(incomplete: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""argv → request, for command lines with nothing wrong in them. Any doubt is left to the Typer application."""
+"""argv → request."""
 
 from __future__ import annotations
 
@@ -12,61 +12,51 @@ if TYPE_CHECKING:
 
 
 def decode(tokens: Sequence[str]) -> Request | None:
-    """The request, or None where help, a mistake or completion needs the application.
-
-    Raises AdiffError where the line is well formed and a value means nothing.
-    """
+    """The request, None where it is for help. Raises AdiffError for a line that means nothing."""
+    if tokens and tokens[0] in ("-h", "--help", "--show-completion", "--install-completion"):
+        return None
     command = COMMANDS.called(tokens[0]) if tokens else None
     if command is None:
-        return None
-    positionals, _, given = split(command, tokens[1:])
-    required = sum(argument.required for argument in command.arguments)
-    if given is None or not required <= len(positionals) <= len(command.arguments):
-        return None
-    return build(command, positionals, given)
+        from .misuse import unknown_command
 
-
-def split(
-    command: Command, tokens: Sequence[str]
-) -> tuple[list[str], list[str], list[tuple[Option, str | None]] | None]:
-    """Positional arguments, options as they are written, and options with the texts of their values, None where something is
-    amiss. Where a value is missing, that is the end."""
+        raise unknown_command(tokens)
     options = spellings(command)
     positionals: list[str] = []
-    written: list[str] = []
     given: list[tuple[Option, str | None]] = []
-    amiss = False
-    remaining = iter(tokens)
+    wrong: tuple[str, str] | None = None  # the first option that is amiss, and in which way
+    remaining = iter(tokens[1:])
     for token in remaining:
         if token == "--":
             positionals.extend(remaining)
+        elif token in ("-h", "--help"):
+            return None
         elif not is_option(token, options):
             positionals.append(token)
         else:
-            written.append(token)
             name, equals, text = token.partition("=")
             option = options.get(name)
-            if option is None or (option.kind == "flag" and equals):
-                amiss = True
-                continue
-            if option.kind != "flag" and not equals:
+            flag = option is not None and option.kind == "flag"
+            if option is not None and not flag and not equals:
                 text = next(remaining, "--")
-                if text in options or text == "--":
-                    return [], written, None
-                written.append(text)
-            given.append((option, None if option.kind == "flag" and name != option.off else text))
-    return positionals, written, None if amiss else given
+            if option is None:
+                wrong = wrong or (name, "unknown")
+            elif flag and equals:
+                wrong = wrong or (name, "does not take a value")
+            elif not flag and not equals and (text in options or text == "--"):
+                wrong = wrong or (name, "requires an argument")
+            else:
+                given.append((option, None if flag and name != option.off else text))
+    required = sum(argument.required for argument in command.arguments)
+    if wrong is not None or not required <= len(positionals) <= len(command.arguments):
+        from .misuse import explained
 
-
-def arrange(command: Command, tokens: Sequence[str]) -> list[str]:
-    """The same line with every positional argument after `--`, so that Typer takes `-x**2` for an expression."""
-    positionals, written, _ = split(command, tokens)
-    return [*written, "--", *positionals] if positionals else written
+        raise explained(command, tokens, positionals, wrong)
+    return build(command, positionals, given)
 
 
 def is_option(token: str, options: dict[str, Option]) -> bool:
     """Whether a token is an option, known or misspelt: `-x**2`, `-1`, `--x` and `-` are expressions."""
-    if token in options or token in ("-h", "--help"):
+    if token in options:
         return True
     if not token.startswith("--"):
         return False

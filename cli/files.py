@@ -230,20 +230,19 @@ def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
 
 def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]:
     """The numbers in the text of a table."""
+    import io
+
     import numpy
 
-    from .tables.read import line_of, records
+    from .tables.read import records
 
-    rows, fault = records(text, path, 1, 0, delimiter)
-    if fault is not None:
-        raise fault
-    numbers = [[number_of(cell.strip()) for cell in cells] for cells in rows]
+    rows = list(records(io.StringIO(text, newline=""), path, delimiter))
+    numbers = [[number_of(cell.strip()) for cell in cells] for _, cells in rows]
     first = bool(rows) and all(number is None for number in numbers[0])  # words alone: one bad number must not vanish
-    for row, found in enumerate(numbers[first:], first):
+    for (line, cells), found in zip(rows[first:], numbers[first:]):
         if None in found:
             column = found.index(None)
-            place = f"{path}:{line_of(text.encode(), delimiter, row, 1)}:{column + 1}"
-            raise errors.unusable(place, f"{rows[row][column].strip()!r} is not a number")
+            raise errors.unusable(f"{path}:{line}:{column + 1}", f"{cells[column].strip()!r} is not a number")
     if not numbers[first:]:
         raise errors.unusable(path, "holds no numbers")
     whole = all(number.__class__ is int for found in numbers[first:] for number in found)

@@ -72,19 +72,16 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
 
 def execute(tokens: Sequence[str], environment: Environment) -> int:
     """Understand a command line and do it."""
-    if list(tokens) == ["--version"]:  # asked often, by scripts, and Typer takes longer than the rest together
+    if tokens[:1] == ["--version"]:  # asked often, by scripts, and Typer takes longer than the rest together
         Output(environment, None).write(f"adiff {__version__}\n")
         return DONE
     if tokens[:1] == ["help"] and len(tokens) <= 2:
         tokens = [*tokens[1:], "--help"]
     request = None if COMPLETION in environment.variables else decode(tokens)
     if request is None:
-        from .app import interpret
+        from .app import show
 
-        understood = interpret(tokens, environment)
-        if isinstance(understood, int):
-            return understood
-        request = understood
+        return show(tokens)
     config.apply(request, environment.variables)
     resolve_engine(request)
     resumed = request.options.get("resume")

@@ -20,7 +20,7 @@ from ..words import divide
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from ..formats.records import Writer
     from ..request import Request
@@ -140,7 +140,7 @@ class Answering:
             return None
         if len(raw) >= LONGEST_LINE:
             raise errors.usage("the line is too long")
-        request = from_json(text, record) if text.startswith("{") else from_words(text, record, self.environment)
+        request = from_json(text, record) if text.startswith("{") else from_words(text, record)
         record.command = request.command
         return request
 
@@ -155,7 +155,7 @@ class Answering:
             report_engine(record.result, self.batch, beside, line)
 
 
-def from_words(text: str, record: Record, environment: Environment) -> Request:
+def from_words(text: str, record: Record) -> Request:
     """The request of a line quoted as in a shell."""
     try:
         tokens = divide(text)
@@ -166,23 +166,8 @@ def from_words(text: str, record: Record, environment: Environment) -> Request:
     record.command = getattr(COMMANDS.called(tokens[0]), "name", None)
     request = decode(tokens)
     if request is None:
-        raise mistake(tokens, environment)
+        raise errors.usage("a line of a batch cannot ask for help")
     return request
-
-
-def mistake(tokens: Sequence[str], environment: Environment) -> AdiffError:
-    """What is wrong with a line that does not decode."""
-    from ..app import interpret, unknown_command
-
-    if COMMANDS.called(tokens[0]) is None:
-        return unknown_command(tokens[0])
-    if "-h" in tokens or "--help" in tokens:
-        return errors.usage("a line of a batch cannot ask for help")
-    try:
-        interpret(tokens, environment)
-    except AdiffError as error:
-        return error
-    return errors.usage("the line cannot be understood")
 
 
 def from_json(text: str, record: Record) -> Request:

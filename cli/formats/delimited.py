@@ -6,7 +6,7 @@ from .numbers import entries, is_array, is_float32, plain, scalar_text, value_te
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Any
 
     from ..result import Result
@@ -18,7 +18,7 @@ def pieces(result: Result, delimiter: str) -> Iterator[str]:
         yield lines([result.header], delimiter)
         # By columns, whose values are mostly of one kind.
         columns = [texts(column, delimiter) for column in zip(*result.rows, strict=True)]
-        yield "".join(delimiter.join(row) + "\n" for row in zip(*columns))
+        yield joined(zip(*columns), delimiter)
     elif heads := [head for name, value in result.columns for head in names(name, value)]:
         yield lines([heads], delimiter)
         yield lines([[text for _, value in result.columns for text in scalars(value)]], delimiter)
@@ -47,9 +47,13 @@ def numbers(array: Any) -> list[str]:
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Records as lines (RFC 4180, with the line endings of Unix). A reader takes an empty line for no record at all."""
-    found = (delimiter.join([quoted(text, delimiter) for text in record]) for record in records)
-    return "".join((line or '""') + "\n" for line in found)
+    """Records as lines (RFC 4180, with the line endings of Unix)."""
+    return joined(([quoted(text, delimiter) for text in record] for record in records), delimiter)
+
+
+def joined(records: Iterable[Sequence[str]], delimiter: str) -> str:
+    """Records of fields that need no quotes. A reader takes an empty line for no record at all."""
+    return "".join([(delimiter.join(record) or '""') + "\n" for record in records])
 
 
 def texts(column: Sequence[Any], delimiter: str) -> Sequence[str]:
@@ -57,6 +61,8 @@ def texts(column: Sequence[Any], delimiter: str) -> Sequence[str]:
     kinds = set(map(type, column))
     if kinds == {float}:
         return list(map(float.__repr__, column))
+    if kinds <= {int, bool}:
+        return list(map(str, column))
     if kinds == {str} and not divides("".join(column), delimiter):
         return column
     return [quoted(field(value), delimiter) for value in column]

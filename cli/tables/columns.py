@@ -5,13 +5,10 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from .. import errors
 from ..files import number_of
-from ..formats.delimited import numbers as number_texts
-from ..formats.delimited import texts
 from .read import arrow, chunks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
 TRUTHS = {"true": True, "false": False}
@@ -47,19 +44,13 @@ class Inputs:
             missing = np.zeros(len(array), bool)
         return array, missing, wrong
 
-    def of_text(self, name: str, column: Any, wrong: dict[int, AdiffError]) -> tuple[Any, Any]:
+    def of_text(self, name: str, column: list[str], wrong: dict[int, AdiffError]) -> tuple[Any, Any]:
         import numpy as np
 
         kind = self.kinds.get(name)
-        pa = arrow()
-        if pa is not None and not isinstance(column, list) and kind != "text":
-            found = by_arrow(pa, column, kind != "floats")
-            if found is not None:
-                self.kinds[name] = "floats" if found[0].dtype.kind == "f" or kind == "floats" else "whole"
-                return found[0].astype("float64") if kind == "floats" else found[0], found[1]
-        cells = [cell.strip() for cell in (column if isinstance(column, list) else column.to_pylist())]
+        cells = [cell.strip() for cell in column]
         missing = np.array([not cell for cell in cells], bool)
-        numbers = [number_of(cell) for cell in cells]
+        numbers = numbers_of(cells)
         if kind is None:
             there = [number for number, cell in zip(numbers, cells) if cell]
             kind = "text" if there and not any(number is not None for number in there) else "whole"
@@ -67,18 +58,29 @@ class Inputs:
             self.kinds[name] = kind
             truths = all(cell.lower() in TRUTHS for cell in cells if cell)
             return np.array([TRUTHS.get(cell.lower(), False) for cell in cells] if truths else cells), missing
-        for row, (number, cell) in enumerate(zip(numbers, cells)):
-            if cell and number is None:
-                wrong[row] = AdiffError("E0712", f"column '{name}': {cell!r} is not a number")
-        if kind == "floats" or any(number.__class__ is float for number in numbers):
-            kind = "floats"
-        self.kinds[name] = kind
-        filled = [0 if number is None else number for number in numbers]
+        if None in numbers:
+            for row, (number, cell) in enumerate(zip(numbers, cells)):
+                if cell and number is None:
+                    wrong[row] = AdiffError("E0712", f"column '{name}': {cell!r} is not a number")
+            numbers = [0 if number is None else number for number in numbers]
+        if kind == "whole" and float not in set(map(type, numbers)):
+            self.kinds[name] = kind
+            try:
+                return np.array(numbers, "int64"), missing
+            except OverflowError:
+                pass
+        self.kinds[name] = "floats"
+        return np.array(numbers, "float64"), missing
+
+
+def numbers_of(cells: list[str]) -> list[Any]:
+    """The number in each cell, None where there is none."""
+    for kind in () if "_" in "".join(cells) else (int, float):
         try:
-            return np.array(filled, "float64" if kind == "floats" else "int64"), missing
-        except OverflowError:
-            self.kinds[name] = "floats"
-            return np.array(filled, "float64"), missing
+            return list(map(kind, cells))
+        except ValueError:
+            continue
+    return [number_of(cell) for cell in cells]
 
 
 def read_column(path: str, name: str) -> Any:
@@ -96,23 +98,6 @@ def read_column(path: str, name: str) -> Any:
             raise errors.unusable(chunk.place(row), said)
         parts.append(array)
     return np.concatenate(parts)
-
-
-def by_arrow(pa: Any, column: Any, whole: bool) -> tuple[Any, Any] | None:
-    """Texts as numbers, and where they are missing; None where one of them is no number, as Arrow sees it."""
-    from pyarrow import compute as pc
-
-    empty = pc.equal(column, "")
-    if pc.any(empty).as_py():
-        column = pc.if_else(empty, "0", column)
-    # Arrow takes 0x10 for a whole number, which it is not in a table.
-    whole = whole and not pc.any(pc.match_substring(column, "x", ignore_case=True)).as_py()
-    for kind in [pa.int64()] * whole + [pa.float64()]:
-        try:
-            return pc.cast(column, kind).to_numpy(zero_copy_only=False), empty.to_numpy(zero_copy_only=False)
-        except pa.ArrowInvalid:
-            continue
-    return None
 
 
 def of_arrow(name: str, column: Any) -> tuple[Any, Any]:
@@ -173,26 +158,14 @@ def stacked(values: list[Any]) -> Any:
     return array
 
 
-def as_texts(column: Any, valid: Any, delimiter: str) -> Sequence[str]:
-    """The cells of a column as text, quoted where they need it; empty where not `valid`."""
-    if (
-        not isinstance(column, list)
-        and not hasattr(column, "type")
-        and column.dtype.kind in "fiub"
-        and column.ndim == 1
-    ):
-        found: Sequence[str] = number_texts(column)
+def listed(column: Any, valid: Any = None) -> list[Any]:
+    """The cells of a column as values of Python, None where not `valid`."""
+    if hasattr(column, "type"):
+        found = column.to_pylist()
+    elif isinstance(column, list):
+        found = column
+    elif column.dtype.name == "float32":
+        found = [float(str(x)) for x in column]  # whose text is the shortest one of a float32
     else:
-        cells = (
-            column if isinstance(column, list) else column.to_pylist() if hasattr(column, "type") else column.tolist()
-        )
-        found = texts(cells, delimiter)
-    return found if valid is None else [text if there else "" for text, there in zip(found, valid.tolist())]
-
-
-def lines(columns: Sequence[Sequence[str]], delimiter: str) -> str:
-    """Columns of texts as lines."""
-    rows = list(map(delimiter.join, zip(*columns)))
-    if len(columns) == 1:
-        rows = [row or '""' for row in rows]  # a reader takes a line with nothing on it for no record at all
-    return "\n".join(rows) + "\n" if rows else ""
+        found = column.tolist()
+    return found if valid is None else [value if there else None for value, there in zip(found, valid.tolist())]

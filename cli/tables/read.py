@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+from itertools import chain
 
 from ...parser.errors import AdiffError
 from .. import errors
@@ -15,7 +16,7 @@ from ..formats import BINARY, FORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from ..environment import Environment
@@ -23,14 +24,13 @@ if TYPE_CHECKING:
 READABLE = {ending: form for ending, form in FORMS.items() if form not in ("json", "plain")}
 COMPRESSED = {".gz": "gzip", ".zst": "zstd"}
 ROWS = 1 << 17  # of a chunk
-BLOCK = 1 << 23  # bytes of text that are read at a time
-MOST_BLOCK = 1 << 27  # bytes of one record
+MOST_LINE = 1 << 27  # bytes
 NOT_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
 class Chunk:
-    """Some rows. A column is a list of texts or an Arrow array of them (`text` forms), a list of values, or a typed array of
-    Arrow or NumPy. `place(row)` says where a row of the chunk stands; `done` is the part of the file that has been read."""
+    """Some rows. A column is a list of texts (`text` forms), a list of values, or a typed array of Arrow or NumPy. `place(row)`
+    says where a row of the chunk stands; `done` is the part of the file that has been read."""
 
     __slots__ = ("columns", "count", "done", "names", "place", "text")
 
@@ -130,167 +130,101 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
 # --- text -------------------------------------------------------------------------------------------------------------
 
 
-def blocks(stream: Any, label: str) -> Iterator[bytes]:
-    """The content in blocks of whole records: a line feed in a quoted field ends none."""
-    rest, line, first = b"", 1, True
-    odd = 0  # whether `rest`, in which no record ends, ends in a quoted field
-    while some := stream.read(BLOCK):
-        if first and (some.startswith(NOT_TEXT) or b"\0" in some[:4096]):
+def lines(stream: Any, label: str) -> Iterator[str]:
+    """The lines of a text."""
+    for number, raw in enumerate(iter(lambda: stream.readline(MOST_LINE + 1), b""), 1):
+        if number == 1 and (raw.startswith(NOT_TEXT) or b"\0" in raw[:4096]):
             raise errors.unusable(
                 label, "not text but a binary file", "say what it is: --rows-format parquet, arrow, npy or npz"
             )
-        data = rest + (some.removeprefix(b"\xef\xbb\xbf") if first else some)
-        first = False
-        begin = len(rest)
-        cut = data.rfind(b"\n", begin) + 1
-        quotes = odd + data.count(b'"', begin, cut)
-        while cut and quotes % 2:
-            before = data.rfind(b"\n", begin, max(begin, data.rfind(b'"', begin, cut))) + 1
-            quotes -= data.count(b'"', before, cut)
-            cut = before
-        odd = (odd + data.count(b'"', begin)) % 2
-        if not cut and len(data) > MOST_BLOCK:
-            raise errors.unusable(f"{label}:{line}", "a quoted field, or a line, that does not end")
-        if cut:
-            line += data.count(b"\n", 0, cut)
-            yield data[:cut]
-        rest = data[cut:]
-    if rest:
-        yield rest
+        if len(raw) > MOST_LINE:
+            raise errors.unusable(f"{label}:{number}", "a line that does not end")
+        try:
+            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            raise errors.unusable(f"{label}:{number}", f"not UTF-8 text: byte 0x{raw[error.start]:02x}") from None
+
+
+def gathered(found: Iterator[tuple[int, Any]], most: int) -> Iterator[list[tuple[int, Any]]]:
+    """Records and their lines in lists of so many; a mistake is raised once the records before it are given."""
+    some: list[tuple[int, Any]] = []
+    try:
+        for record in found:
+            some.append(record)
+            if len(some) == most:
+                yield some
+                some = []
+    except AdiffError:
+        if some:
+            yield some
+        raise
+    if some:
+        yield some
+
+
+def records(text: Iterable[str], label: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The records of a CSV or TSV table, each with the line on which it begins; all have as many fields as the first one."""
+    csv.field_size_limit(MOST_LINE)
+    reader = csv.reader(text, delimiter=delimiter, strict=True)
+    line, width = 1, 0
+    try:
+        for cells in reader:
+            width = width or len(cells)
+            if cells and len(cells) != width:
+                noun = "field" if len(cells) == 1 else "fields"
+                place = f"{label}:{reader.line_num}:{min(len(cells), width) + 1}"
+                raise errors.unusable(place, f"{len(cells)} {noun}, and the table has {width} columns")
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise errors.unusable(f"{label}:{max(reader.line_num, 1)}", f"not a readable table: {error}") from None
 
 
 def delimited(
     stream: Any, label: str, delimiter: str, header: bool, part: Callable[[], float | None]
 ) -> Iterator[Chunk]:
     """The chunks of a CSV or TSV table, all cells as the texts that they are."""
-    names: list[str] = []
-    line = 1
-    empty = True
-    for block in blocks(stream, label):
-        if not names:
-            reader = csv.reader(io.StringIO(text_of(block, label, line), newline=""), delimiter=delimiter)
-            cells = next((cells for cells in reader if cells), None)
-            if cells is None:
-                continue
-            names = [cell.strip() for cell in cells] if header else [f"c{i + 1}" for i in range(len(cells))]
-            if header:
-                block = b"".join(block.splitlines(keepends=True)[reader.line_num :])
-                line += reader.line_num
-        if block.strip():
-            empty = False
-            yield from parsed(block, label, line, names, delimiter, part())
-        line += block.count(b"\n")
-    if not names:
+    found = records(lines(stream, label), label, delimiter)
+    first = next(found, None)
+    if first is None:
         raise errors.unusable(label, "is empty")
+    names = [cell.strip() for cell in first[1]] if header else [f"c{i + 1}" for i in range(len(first[1]))]
+    empty = True
+    for some in gathered(found if header else chain([first], found), ROWS):
+        columns = list(map(list, zip(*(cells for _, cells in some))))
+        yield Chunk(names, columns, on_line(label, some), True, part())
+        empty = False
     if empty:
         yield Chunk(names, [[] for _ in names], lambda row: label, True)
 
 
-def text_of(block: bytes, label: str, line: int) -> str:
-    try:
-        return block.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line += block.count(b"\n", 0, error.start)
-        raise errors.unusable(f"{label}:{line}", f"not UTF-8 text: byte 0x{block[error.start]:02x}") from None
-
-
-def parsed(
-    block: bytes, label: str, line: int, names: list[str], delimiter: str, part: float | None
-) -> Iterator[Chunk]:
-    """The rows of a block; a mistake in it is raised once the rows before it are given."""
-    pa = arrow()
-    if pa is not None and block.count(b'"') % 2 == 0:
-        from pyarrow import csv as fast
-
-        keys = [str(i) for i in range(len(names))]
-        try:
-            table = fast.read_csv(
-                pa.BufferReader(block),
-                fast.ReadOptions(column_names=keys),
-                fast.ParseOptions(delimiter=delimiter, newlines_in_values=b'"' in block),
-                fast.ConvertOptions(column_types=dict.fromkeys(keys, pa.string()), strings_can_be_null=False),
-            )
-        except pa.ArrowInvalid:
-            pass  # the reader below says where
-        else:
-            columns = [column.combine_chunks() for column in table.columns]
-            yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
-            return
-    rows, fault = records(text_of(block, label, line), label, line, len(names), delimiter)
-    if rows:
-        columns = [list(column) for column in zip(*rows)]
-        yield Chunk(names, columns, lambda row: f"{label}:{line_of(block, delimiter, row, line)}", True, part)
-    if fault is not None:
-        raise fault
-
-
-def records(text: str, label: str, line: int, width: int, delimiter: str) -> tuple[list[list[str]], AdiffError | None]:
-    """The cells of each row of a text that begins on a `line`, and the mistake that comes after them. Rows have so many cells, or as
-    many as the first one."""
-    rows: list[list[str]] = []
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        for cells in reader:
-            width = width or len(cells)
-            if cells and len(cells) != width:
-                noun = "field" if len(cells) == 1 else "fields"
-                place = f"{label}:{line + reader.line_num - 1}:{min(len(cells), width) + 1}"
-                return rows, errors.unusable(place, f"{len(cells)} {noun}, and the table has {width} columns")
-            if cells:
-                rows.append(cells)
-    except csv.Error as error:
-        place = f"{label}:{line + max(reader.line_num, 1) - 1}"
-        return rows, errors.unusable(place, f"not a readable table: {error}")
-    return rows, None
-
-
-def line_of(block: bytes, delimiter: str, row: int, line: int) -> int:
-    """The line on which a row of a block begins."""
-    reader = csv.reader(io.StringIO(block.decode("utf-8", "replace"), newline=""), delimiter=delimiter)
-    begin = 0
-    for cells in reader:
-        if cells and (row := row - 1) < 0:
-            break
-        begin = reader.line_num
-    return line + begin
+def on_line(label: str, some: list[tuple[int, Any]]) -> Callable[[int], str]:
+    return lambda row: f"{label}:{some[row][0]}"
 
 
 def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterator[Chunk]:
     """The chunks of NDJSON; the keys of all objects of the first chunk are the columns."""
     names: list[str] = []
-    rows: list[dict[str, Any]] = []
-    places: list[int] = []
 
-    def taken() -> Iterator[Chunk]:
-        nonlocal names
-        names = names or list(dict.fromkeys(key for row in rows for key in row))
-        if rows:
-            found = list(places)
-            yield Chunk(
-                names, [[row.get(n) for row in rows] for n in names], lambda row: f"{label}:{found[row]}", False, part()
-            )
-            rows.clear()
-            places.clear()
+    def parsed() -> Iterator[tuple[int, dict[str, Any]]]:
+        for number, line in enumerate(lines(stream, label), 1):
+            if line.strip():
+                try:
+                    row = json.loads(line)
+                    if not isinstance(row, dict):
+                        raise ValueError("no object")
+                    unknown = [key for key in row if names and key not in names]
+                    if unknown:
+                        raise ValueError(f"the rows before have no {unknown[0]!r}")
+                except (ValueError, RecursionError) as error:
+                    raise errors.unusable(f"{label}:{number}", f"not a row of the table: {error}") from None
+                yield number, row
 
-    for number, raw in enumerate(iter(lambda: stream.readline(MOST_BLOCK + 1), b""), 1):
-        if raw.strip():
-            try:
-                if len(raw) > MOST_BLOCK:
-                    raise ValueError("a line that does not end")
-                row = json.loads(raw)
-                if not isinstance(row, dict):
-                    raise ValueError("no object")
-                unknown = [key for key in row if names and key not in names]
-                if unknown:
-                    raise ValueError(f"the rows before have no {unknown[0]!r}")
-            except (ValueError, RecursionError) as error:
-                yield from taken()
-                raise errors.unusable(f"{label}:{number}", f"not a row of the table: {error}") from None
-            rows.append(row)
-            places.append(number)
-            if len(rows) == ROWS // 8:
-                yield from taken()
-    yield from taken()
+    for some in gathered(parsed(), ROWS // 8):
+        names = names or list(dict.fromkeys(key for _, row in some for key in row))
+        columns = [[row.get(name) for _, row in some] for name in names]
+        yield Chunk(names, columns, on_line(label, some), False, part())
     if not names:
         raise errors.unusable(label, "is empty")
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
+from math import isfinite
 
 from .. import errors
 from ..formats import FORMS
-from ..formats.delimited import quoted
+from ..formats.delimited import joined, lines, texts
 from ..formats.json import SCHEMA, dumps
-from ..formats.json import number as json_number
-from .columns import as_texts, lines
+from .columns import listed
 from .read import form_of, needed_arrow
 
 TYPE_CHECKING = False
@@ -73,19 +74,22 @@ class Delimited(Writer):
     def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
         delimiter = "," if self.style.format == "csv" else "\t"
         if not self.begun:
-            self.text(delimiter.join(quoted(name, delimiter) for name in names) + "\n")
+            self.text(lines([names], delimiter))
             self.begun = True
         for start in range(0, len(columns[0]), AT_ONCE):
             part = slice(start, start + AT_ONCE)
-            found = [as_texts(x[part], y if y is None else y[part], delimiter) for x, y in zip(columns, valid)]
-            self.text(lines(found, delimiter))
+            found = [texts(listed(x[part], y if y is None else y[part]), delimiter) for x, y in zip(columns, valid)]
+            self.text(joined(zip(*found), delimiter))
 
 
 class Objects(Writer):
     """NDJSON: an object a row; and JSON, one object with all the rows."""
 
     def write(self, names: list[str], columns: list[Any], valid: list[Any]) -> None:
-        cells = [json_texts(column, there, self.style.ascii) for column, there in zip(columns, valid)]
+        cells = [
+            [json_text(value, self.style.ascii) for value in listed(column, there)]
+            for column, there in zip(columns, valid)
+        ]
         keys = [dumps(name, self.style.ascii) + ": " for name in names]
         rows = []
         for row in zip(*cells):
@@ -105,26 +109,16 @@ class Objects(Writer):
         super().finish()
 
 
-def json_texts(column: Any, valid: Any, ascii: bool) -> list[str]:
-    """The cells of a column as JSON. A text that is a number of JSON's is one; an empty one is null."""
-    import re
+NUMBER = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
 
-    values = column if isinstance(column, list) else column.to_pylist() if hasattr(column, "type") else column.tolist()
-    number = re.compile(r"-?(0|[1-9]\d*)(\.\d+)?([eE][-+]?\d+)?")
-    single = str(getattr(column, "dtype", "")) == "float32"
 
-    def text(value: Any) -> str:
-        if value is None or value == "":
-            return "null"
-        if isinstance(value, float):
-            return json_number(value, single)
-        if isinstance(value, str) and number.fullmatch(value):
-            beyond = json_number(float(value), False)  # of 1e400 "inf"
-            return beyond if beyond[0] == '"' else value
-        return dumps(value, ascii)
-
-    found = [text(value) for value in values]
-    return found if valid is None else [cell if there else "null" for cell, there in zip(found, valid.tolist())]
+def json_text(value: Any, ascii: bool) -> str:
+    """A cell as JSON. A text that is a number of JSON's is one; an empty one is null."""
+    if value is None or value == "":
+        return "null"
+    if isinstance(value, str) and NUMBER.fullmatch(value):
+        return value if isfinite(float(value)) else dumps(float(value))
+    return dumps(value, ascii)
 
 
 class Drawn(Writer):
@@ -140,12 +134,7 @@ class Drawn(Writer):
         self.names = names
         room = MOST_DRAWN - len(self.rows)
         self.count += len(columns[0])
-        parts = [x[:room] for x in columns]
-        values = [x if isinstance(x, list) else x.to_pylist() if hasattr(x, "type") else x.tolist() for x in parts]
-        shown = [
-            [v if there is None or there[i] else None for i, v in enumerate(column)]
-            for column, there in zip(values, valid)
-        ]
+        shown = [listed(x[:room], y if y is None else y[:room]) for x, y in zip(columns, valid)]
         self.rows += map(list, zip(*shown))
 
     def finish(self, notices: Sequence[Any] = ()) -> None:

@@ -233,9 +233,12 @@ def test_wrong_tables(
     assert (done.returncode, said in done.stderr) == (code, True), done.stderr
     if name != "c.csv" and code == 4:  # what stands before the mistake is there, and whole
         before = [line.split(",")[0] for line in done.stdout.splitlines()[1:]]
-        assert before == {"r.csv:4": ["1", "3"], "r.csv:3": ["1"], "c.ndjso": ["1", "2"][: int("3" in said) + 1]}.get(
-            said[:7], []
-        )
+        assert before == {
+            "r.csv:4": ["1", "3"],
+            "r.csv:3": ["1"],
+            "l.csv:3": ["1"],
+            "c.ndjso": ["1", "2"][: int("3" in said) + 1],
+        }.get(said[:7], [])
 
 
 @pytest.mark.parametrize(
@@ -295,7 +298,7 @@ def test_named_pipes(answer: Callable[..., str], folder: Path, form: str) -> Non
 def test_typed_output_of_whole_numbers_and_others(answer: Callable[..., str], folder: Path) -> None:
     """Columns of whole numbers in the first chunk may have others in the next."""
     (folder / "w.ndjson").write_text('{"x": 1}\n' * (read.ROWS // 8) + '{"x": 0.25}\n')
-    (folder / "w.csv").write_text("x\n" + "1\n" * (read.BLOCK // 2) + "0.25\n")
+    (folder / "w.csv").write_text("x\n" + "1\n" * read.ROWS + "0.25\n")
     for name in ("w.ndjson", "w.csv"):
         answer("value", "x + 1", "--rows", name, "-o", "w.parquet")
         found = parquet.read_table(folder / "w.parquet")
@@ -364,12 +367,12 @@ def test_points_keep_their_digits(adiff: Callable[..., Completed], axis: str, po
 
 
 def test_chunks_do_not_show(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Small blocks and chunks give what one of all gives; a column of whole numbers may become one of floats."""
+    """Small chunks give what one of all gives; a column of whole numbers may become one of floats."""
     text = "x,s\n" + "".join(f'{i},"line\n{i}"\n' for i in range(200)) + '0.5,"q"\n'
     path = folder / "c.csv"
     path.write_text(text)
     whole = list(read.chunks(str(path), "", True, None))
-    monkeypatch.setattr(read, "BLOCK", 100)
+    monkeypatch.setattr(read, "ROWS", 50)
     parts = list(read.chunks(str(path), "", True, None))
     assert len(whole) == 1 < len(parts)
     assert [cell for part in parts for cell in list(map(str, part.columns[1]))] == list(map(str, whole[0].columns[1]))
