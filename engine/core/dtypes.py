@@ -50,6 +50,10 @@ class DType:
 def _greatest(dtype: DType) -> int | float:
     if dtype.kind == "i":
         return int(2 ** (dtype.bits - (dtype.name[0] != "u")) - 1)
+    if dtype.kind not in "fc":
+        from .errors import failure
+
+        raise failure("E0305", f"{dtype.name} has no greatest value")
     import numpy as np
 
     return float(np.finfo(dtype.name).max)

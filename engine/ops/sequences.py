@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _vectors(np: Any, name: str, a: Any, b: Any) -> tuple[Any, Any]:
+def _vectors(np: Any, a: Any, b: Any, strong: Any) -> tuple[Any, Any]:
+    if strong.__class__ is not str or strong not in PRODUCTS:
+        raise failure("E0305", f"strong is one of {', '.join(map(repr, PRODUCTS))}")
     a, b = np.atleast_1d(a), np.atleast_1d(b)
     if a.ndim != 1 or b.ndim != 1 or not a.size or not b.size:
-        raise failure("E0302", f"{name} takes two vectors, not shapes {list(a.shape)} and {list(b.shape)}")
+        raise failure("E0302", f"convolve takes two vectors, not shapes {list(a.shape)} and {list(b.shape)}")
     return a, b
 
 
@@ -28,11 +30,13 @@ def _overlaps(np: Any, a: Any, b: Any, strong: str) -> Any:
 
 
 def _convolve_full(np: Any, a: Any, b: Any, strong: str = "") -> Any:
-    a, b = _vectors(np, "convolve", a, b)
+    a, b = _vectors(np, a, b, strong)
     return rounded_sums(np, np.convolve, lambda *xs: _overlaps(np, *xs), a, b, strong)
 
 
 def _correlate_valid(np: Any, a: Any, b: Any, strong: str = "") -> Any:
+    a, b = _vectors(np, a, b, strong)
+
     def complete(x: Any, y: Any) -> Any:
         return np.convolve(x, y[::-1], "valid")
 
