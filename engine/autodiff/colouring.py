@@ -15,19 +15,12 @@ import numpy as np
 if TYPE_CHECKING:
     from typing import Any
 
-    from .sparsity import SymmetricPattern
+    from .sparsity import Ids, SymmetricPattern
 
-    Ids = np.ndarray[Any, np.dtype[np.int64]]
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
 # Diagonals of a pattern, on one side, up to which it is looked at as a set of diagonals.
 MOST_DIAGONALS = 16
-
-
-def star_colouring(pattern: SymmetricPattern) -> Ids:
-    """A colour 0, 1, ... for each column."""
-    period = cycle(pattern)
-    return np.arange(pattern.n) % period if period else greedy(pattern)
 
 
 def cycle(pattern: SymmetricPattern) -> int:
@@ -47,8 +40,11 @@ def cycle(pattern: SymmetricPattern) -> int:
     return 0 if (apart[1:] % period == 0).any() else period
 
 
-def greedy(pattern: SymmetricPattern) -> Ids:
-    """Vertices by falling number of neighbours; each gets the least colour that its neighbourhood allows."""
+def star_colouring(pattern: SymmetricPattern) -> Ids:
+    """A colour 0, 1, ... for each column: by falling number of neighbours each gets the least that its neighbourhood allows."""
+    period = cycle(pattern)
+    if period:
+        return np.arange(pattern.n) % period
     apart = pattern.rows != pattern.columns
     neighbours = pattern.columns[apart].tolist()
     degrees = np.bincount(pattern.rows[apart], minlength=pattern.n)

@@ -236,12 +236,6 @@ def zeros(shape: tuple[int, ...]) -> Any:
     return Tensor(np.zeros(shape), WEAK_FLOAT)
 
 
-def jacobian(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[Any, list[Any], str]:
-    """The value, d y / d x of shape y.shape + x.shape for each input, and the mode that was used."""
-    ys, rows, mode = jacobians(lambda inputs: [f(inputs)], xs, mode)
-    return ys[0], rows[0], mode
-
-
 def jacobians(f: Function, xs: Sequence[Any], mode: str = "auto") -> tuple[list[Any], list[list[Any]], str]:
     """The values of a function with a list of results, a row of blocks d y / d x for each, and the mode that was used.
 
@@ -301,9 +295,9 @@ def forward_jacobians(
                 RECORDERS.remove(forward)
             columns.append([tangent_of(y, forward.token) for y in results])
         for j, y in enumerate(ys):
-            parts = [column[j] for column in columns]
-            if any(part is not None for part in parts):
-                blocks[j][k] = columns_joined(parts if count(x.shape) else [], shape_of(y), x.shape)
+            shape = shape_of(y)
+            block = assemble([column[j] for column in columns], x.shape + shape, y)
+            blocks[j][k] = None if block is None else transposed(block, x.shape, shape)
     ambiguous, STATE.ambiguous = STATE.ambiguous, outer
     return blocks, ambiguous
 
@@ -346,14 +340,12 @@ def unsigned(g: Any) -> Any:
     return OPERATORS.unsigned(g) if signed else g
 
 
-def columns_joined(parts: list[Any], rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
-    """One derivative of shape `rows` for each element of `columns` as a block; None stands for zeros."""
-    filled = [zeros(rows) if part is None else part for part in parts]
-    if not filled:
-        return zeros(rows + columns)
-    if columns == ():
-        return filled[0]
-    return OPERATORS.reshape(OPERATORS.stack(filled, axis=-1), shape=rows + columns)
+def transposed(block: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
+    """A block of shape rows + columns as one of shape columns + rows."""
+    if shape_of(block) == ():
+        return block
+    flat = OPERATORS.reshape(block, shape=(count(rows), count(columns)))
+    return OPERATORS.reshape(OPERATORS.transpose(flat), shape=columns + rows)
 
 
 class Raised:
@@ -379,11 +371,6 @@ class without_notices(Raised):
     """The first derivative has reported the singular points; the second does not report them again."""
 
     flag = "quiet"
-
-
-def strip(x: Any) -> Any:
-    """A result without the marks of recorders that have ended."""
-    return Tensor(x.value, x.dtype) if x.__class__ is Tensor and x.on is not None and not RECORDERS else x
 
 
 def derivatives(f: Function, x: Any, order: int) -> list[Any]:

@@ -10,6 +10,7 @@ After Walther, Computing sparse Hessians with automatic differentiation (ACM TOM
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,7 +20,7 @@ from ..core.dtypes import INT64
 from ..core.errors import failure
 from ..core.operands import plain, tensor
 from ..core.tensor import Tensor, count, shape_of
-from ..ops.support import axes_of, kept
+from ..ops.support import axes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,8 +47,6 @@ class Reach:
     """What the elements of a tensor depend on: element e on the inputs numbered (from 1) by column[e] of each of `columns`,
     which broadcast to its shape, 0 for none, and on all of `common`."""
 
-    __slots__ = ("columns", "common", "shape")
-
     def __init__(self, shape: Shape, columns: list[Ids], common: frozenset[int]) -> None:
         self.shape = shape
         self.columns = columns
@@ -58,12 +57,8 @@ class Reach:
 
 
 class SymmetricPattern:
-    """A pattern of n rows and columns: `rows` and `columns` of its entries, of both triangles and in order.
-
-    `clique` is the number of columns that meet each other in any case.
-    """
-
-    __slots__ = ("clique", "columns", "n", "rows")
+    """A pattern of n rows and columns: `rows` and `columns` of its entries, of both triangles and in order; `clique` is the
+    number of columns that meet each other in any case."""
 
     def __init__(self, n: int, rows: Ids, columns: Ids, clique: int = 0) -> None:
         """From the places of entries, of which each stands for its double on the other side of the diagonal too."""
@@ -85,22 +80,18 @@ def hessian_pattern(tape: Tape, tensors: Sequence[Tensor], gradients: Sequence[A
     AdiffError E0510 where there are too many entries to be worth following.
     """
     found: dict[Any, Reach | None] = {}
-    total = 0
-    reached = [(x, g) for x, g in zip(tensors, gradients) if x.dtype.differentiable]
-    for x, _ in reached:
-        ids = np.arange(total + 1, total + 1 + count(x.shape)).reshape(x.shape)
-        found[x] = Reach(x.shape, [ids], frozenset()) if x.shape else Reach((), [], frozenset((total + 1,)))
-        total += ids.size
+    parts = parts_of(tensors)
+    for x, part in zip(tensors, parts):
+        if x.dtype.differentiable:
+            ids = np.arange(part.start + 1, part.stop + 1).reshape(x.shape)
+            found[x] = Reach(x.shape, [ids], frozenset()) if x.shape else Reach((), [], frozenset((part.stop,)))
     follow(tape.log, gradients, found)
     rows: list[Ids] = [np.empty(0, dtype=np.int64)]
     columns: list[Ids] = list(rows)
-    start = 0
-    for x, g in reached:
+    for x, g, part in zip(tensors, gradients, parts):
         reach = found.get(g) if g.__class__ is Tensor else None
-        elements = np.arange(start, start + count(x.shape))
-        start += elements.size
         for column in reach.all_columns() if reach else ():
-            rows.append(elements)
+            rows.append(np.arange(part.start, part.stop))
             columns.append(np.broadcast_to(column, x.shape).ravel())
     row, ids = np.concatenate(rows), np.concatenate(columns)
     clique = different([row[ids == MANY]])
@@ -113,7 +104,15 @@ def hessian_pattern(tape: Tape, tensors: Sequence[Tensor], gradients: Sequence[A
         )  # fmt: skip
     first, second = np.triu_indices(clique.size)
     rows, columns = [row, clique[first]], [ids - 1, clique[second]]
-    return SymmetricPattern(total, np.concatenate(rows), np.concatenate(columns), clique.size)
+    return SymmetricPattern(
+        max([part.stop for part in parts], default=0), np.concatenate(rows), np.concatenate(columns), clique.size
+    )
+
+
+def parts_of(tensors: Sequence[Tensor]) -> list[slice]:
+    """The places of the elements of each tensor among those of all that can be differentiated."""
+    ends = np.cumsum([0, *(count(x.shape) if x.dtype.differentiable else 0 for x in tensors)])
+    return [slice(*pair) for pair in pairwise(ends.tolist())]
 
 
 def follow(log: list[Any], targets: Iterable[Any], found: dict[Any, Reach | None]) -> None:
@@ -155,39 +154,34 @@ def of_row(
             continue
         if not op.depends or (op.depends == "matrices" and len(x.shape) < 2):
             common |= everything(x)
-        elif op.depends == "lines":
-            axes = axes_of(op.name, attributes.get("axis", 0), len(x.shape))
-            left = kept(x.shape, axes)
-            if len(shape) < len(left):
-                left = tuple([n for i, n in enumerate(left) if i not in axes])
-            columns += [c.reshape(left) for c in joined(x, axes)]
-        elif op.depends == "overlaps" and not (k and shape[0] <= shape_of(inputs[0])[0]):
-            columns += overlapping(x, count(shape_of(inputs[1 - k])), shape[0])
-        elif op.depends == "overlaps":
-            columns += [c.reshape(1) for c in joined(x, (0,))]
-        elif op.depends == "matrices":
-            core = len(shape) - max(len(shape_of(z)) for z in inputs) + 2
-            columns += [c.reshape(c.shape + (1,) * core) for c in joined(x, (-2, -1))]
-        else:
-            labels, output = factor(op, inputs, attributes, k)
-            axes = tuple([i for i, n in enumerate(labels) if n not in output])
-            left_labels = [n for n in labels if n in output]
-            order = [left_labels.index(n) for n in output if n in left_labels]
-            missing = tuple([i for i, n in enumerate(output) if n not in left_labels])
-            columns += [np.expand_dims(c.transpose(order), missing) for c in joined(x, axes)]
+            continue
+        labels, output = axis_labels(op, inputs, attributes, k, shape)
+        left = [n for n in labels if n in output]
+        order = [left.index(n) for n in output if n in left]
+        missing = tuple([i for i, n in enumerate(output) if n not in left])
+        lines = joined(x, tuple([i for i, n in enumerate(labels) if n not in output]))
+        columns += [np.expand_dims(c.transpose(order), missing) for c in lines]
     return Reach(shape, distinct(columns), common)
 
 
-def factor(
-    op: Operation, inputs: Sequence[Any], attributes: dict[str, Any], k: int
+def axis_labels(
+    op: Operation, inputs: Sequence[Any], attributes: dict[str, Any], k: int, shape: Shape
 ) -> tuple[Sequence[Any], Sequence[Any]]:
-    """Labels of the axes of factor k of a product of tensors, and of those of the product, as einsum has them."""
+    """Labels of the axes of input k, and of those of the result, as einsum has them: what is joined is not in the result."""
     if "first" in attributes:
         return attributes["second" if k else "first"], attributes["output"]
     ranks = [len(shape_of(x)) for x in inputs]
+    if op.depends == "lines":
+        axes = axes_of(op.name, attributes.get("axis", 0), ranks[k])
+        kept_axes = [i for i in range(ranks[k]) if i not in axes]
+        return range(ranks[k]), kept_axes if len(shape) < ranks[k] else [
+            i if i in kept_axes else -1 for i in range(ranks[k])
+        ]
     batch = list(range(2 - max(ranks), 0))
-    ends = [["row"] if ranks[0] > 1 else [], ["column"] if ranks[1] > 1 else []]
     own = batch[len(batch) - max(ranks[k] - 2, 0) :]
+    if op.depends == "matrices":
+        return [*own, "row", "column"], batch + ["core"] * (len(shape) - len(batch))
+    ends = [["row"] if ranks[0] > 1 else [], ["column"] if ranks[1] > 1 else []]
     return own + (["sum", *ends[1]] if k else [*ends[0], "sum"]), batch + ends[0] + ends[1]
 
 
@@ -195,15 +189,6 @@ def everything(x: Reach) -> frozenset[int]:
     """All inputs that any element depends on."""
     found = x.common.union(*(np.unique(c)[: MOST + 3].tolist() for c in x.columns)) - {0}
     return frozenset((MANY,)) if MANY in found or len(found) > MOST else found
-
-
-def overlapping(x: Reach, other: int, size: int) -> list[Ids]:
-    """The columns of what joins `other` neighbours at each of `size` places: all overlaps, or the complete ones alone."""
-    if other * len(x.columns) > MOST:
-        return [np.full(1, MANY)]
-    first = 0 if size <= x.shape[0] else 1 - other
-    around = [np.pad(np.broadcast_to(c, x.shape), (max(-first, 0), max(-first, 0))) for c in x.columns]
-    return [c[j : j + size] for c in around for j in range(other)]
 
 
 def joined(x: Reach, axes: tuple[int, ...]) -> list[Ids]:
@@ -253,27 +238,20 @@ def summed(
     assert op.transpose is not None
     size = count(shape)
     found = op.transpose(Tensor(np.arange(1, size + 1).reshape(shape), INT64), None, *inputs, **attributes)
-    targets: list[Ids] = []
-    columns: list[Ids] = []
+    sums: list[tuple[Ids, Ids]] = []
+    once = True
     for x, back in zip(parts, found if found.__class__ is tuple else (found,)):
-        if x is None:
-            continue
-        back = plain(back() if callable(back) else back)
-        target = np.broadcast_to(np.asarray(back, dtype=np.int64), x.shape).ravel()
-        for c in x.all_columns():
-            targets.append(target)
-            columns.append(np.broadcast_to(c, x.shape).ravel())
-    if all(
-        np.bincount(target[target > 0]).max(initial=0) <= 1
-        for target in {id(target): target for target in targets}.values()
-    ):
-        placed = []
-        for target, c in zip(targets, columns):
-            column = np.zeros(size + 1, dtype=np.int64)
+        if x is not None:
+            back = plain(back() if callable(back) else back)
+            target = np.broadcast_to(np.asarray(back, dtype=np.int64), x.shape).ravel()
+            once = once and np.bincount(target)[1:].max(initial=0) <= 1
+            sums += [(target, np.broadcast_to(c, x.shape).ravel()) for c in x.all_columns()]
+    if once:
+        placed = np.zeros((len(sums), size + 1), dtype=np.int64)
+        for column, (target, c) in zip(placed, sums):
             column[target] = c
-            placed.append(column[1:].reshape(shape))
-        return Reach(shape, distinct(placed), frozenset())
-    target, ids = np.concatenate(targets), np.concatenate(columns)
+        return Reach(shape, distinct([column[1:].reshape(shape) for column in placed]), frozenset())
+    target, ids = (np.concatenate(part) for part in zip(*sums))
     there = (target > 0) & (ids != 0)
     target, keys = target[there] - 1, ids[there] + 1
     shift = int(keys.max(initial=0)).bit_length()
@@ -300,16 +278,10 @@ def moved(
         own[op.skip], common = part.columns, part.common
     columns: list[Ids] = []
     for number in range(max(map(len, own))):
-        operands: list[Any] = []
-        for k, (x, ids) in enumerate(zip(inputs, own)):
-            if k < op.skip:
-                operands.append(x)
-            else:
-                there = shape_of(x)
-                column = (
-                    np.array(np.broadcast_to(ids[number], there)) if number < len(ids) else np.zeros(there, np.int64)
-                )
-                operands.append(Tensor(column, INT64) if there else tensor(int(column)))
+        operands = list(inputs[: op.skip])
+        for x, ids in zip(inputs[op.skip :], own[op.skip :]):
+            column = np.array(np.broadcast_to(ids[number] if number < len(ids) else 0, shape_of(x)), dtype=np.int64)
+            operands.append(Tensor(column, INT64) if column.ndim else tensor(int(column)))
         columns.append(np.asarray(plain(apply(op, tuple(operands), attributes)), dtype=np.int64))
     if shape == ():
         return Reach((), [], common | frozenset(int(c) for c in columns) - {0})

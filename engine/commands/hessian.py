@@ -31,12 +31,7 @@ def compute(evaluation: Evaluation) -> None:
         evaluation.explain_missing(outcome.gradients)
         return
     sources = evaluation.sources()
-    if evaluation.by_pattern():
-        from ..autodiff.sparse import hessian_by_pattern
-
-        y, gradients, blocks = hessian_by_pattern(evaluation.function, sources)
-    else:
-        y, gradients, blocks = hessians.hessian(evaluation.function, sources)
+    y, gradients, blocks = hessians.hessian(evaluation.function, sources, evaluation.by_pattern())
     tensors = [drivers.source(x) for x in sources]
     outcome.gradients = evaluation.shaped(gradients, y)
     outcome.hessian = {}
@@ -87,33 +82,28 @@ def by_kernel(evaluation: Evaluation, command: Command) -> bool:
 def sparse(evaluation: Evaluation) -> None:
     """The Hessian as sparse blocks."""
     from ..autodiff import drivers
-    from ..autodiff.sparse import sparse_hessian
+    from ..autodiff.hessians import gradient_on_tape
+    from ..autodiff.sparse import by_pattern
     from ..core.errors import plural
     from ..kinds.sparse import SparseTensor
 
     refuse_complex(evaluation, "a sparse Hessian takes", "drop --sparse")
     outcome = evaluation.outcome
     outcome.reason = "the tape finds the pattern of a sparse Hessian"
-    tensors = [drivers.source(x) for x in evaluation.sources()]
-    y, gradients, found = sparse_hessian(evaluation.function, evaluation.sources())
+    outer, y, tensors, gradients, _ = gradient_on_tape(evaluation.function, evaluation.sources())
+    found = by_pattern(outer, tensors, gradients, always=True)
+    assert found is not None
     outcome.gradients = evaluation.shaped(gradients, y)
     evaluation.keep_value(y)
-    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {found.above} entries on and above the diagonal"
-    parts: dict[str, slice] = {}
-    start = 0
-    for name, x in zip(evaluation.names, tensors):
-        parts[name] = slice(start, start + drivers.count(x.shape) * x.dtype.differentiable)
-        start = parts[name].stop
-    outcome.hessian = {}
-    for row, x in zip(evaluation.names, tensors):
-        outcome.hessian[row] = {}
-        for column, z in zip(evaluation.names, tensors):
+    above = int((found.pattern.rows <= found.pattern.columns).sum())
+    outcome.mode = f"sparse, {plural(found.colours, 'product')} for {above} entries on and above the diagonal"
+    outcome.hessian = {row: {} for row in evaluation.names}
+    for i, (row, x) in enumerate(zip(evaluation.names, tensors)):
+        for j, (column, z) in enumerate(zip(evaluation.names, tensors)):
             if outcome.gradients[row] is None or outcome.gradients[column] is None:
                 outcome.hessian[row][column] = None
                 continue
-            indices, values = found.block(parts[row], parts[column])
-            if x.ndim != 1 or z.ndim != 1:
-                indices = unravelled(indices, x.shape, z.shape)
+            indices, values = found.block(i, j)
             values = values.astype("float32") if drivers.narrower(x, z).dtype.name == "float32" else values
             outcome.hessian[row][column] = SparseTensor(indices, values, x.shape + z.shape)
     evaluation.explain_missing(outcome.gradients)
@@ -127,14 +117,6 @@ def refuse_complex(evaluation: Evaluation, what: str, hint: str | None = None) -
     for name, x in zip(evaluation.names, evaluation.sources()):
         if drivers.is_complex(as_operand(x)):
             raise AdiffError("E0511", f"{what} real inputs, and '{name}' is complex", None, hint)
-
-
-def unravelled(indices: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> Any:
-    """Places in a table of elements of two tensors as places in both, one beside the other."""
-    import numpy as np
-
-    places = [p for flat, shape in zip(indices.T, (rows, columns)) if shape for p in np.unravel_index(flat, shape)]
-    return np.stack(places, axis=1) if places else np.empty((len(indices), 0), dtype=np.int64)
 
 
 class SparseEntries:

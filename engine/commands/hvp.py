@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def compute(evaluation: Evaluation) -> None:
-    from ..autodiff import drivers, hessians
+    from ..autodiff import hessians
 
     outcome = evaluation.outcome
     vectors = evaluation.directions("vector")
@@ -21,9 +21,9 @@ def compute(evaluation: Evaluation) -> None:
         y, gradients, products = evaluation.quietly(
             lambda: hessians.hvp(evaluation.function, evaluation.sources(), vectors)
         )
-        outcome.gradients = evaluation.shaped([drivers.strip(g) for g in gradients], y)
+        outcome.gradients = evaluation.shaped(gradients, y)
         outcome.product = evaluation.shaped(products, y)
-        evaluation.keep_value(drivers.strip(y))
+        evaluation.keep_value(y)
     evaluation.explain_missing(outcome.product)
 
 

@@ -17,8 +17,8 @@ def compute(evaluation: Evaluation) -> None:
     outcome = evaluation.outcome
     wanted = evaluation.options.get("mode") or "auto"
     if not evaluation.kernel_result(COMMAND, mode=wanted):
-        y, blocks, outcome.mode = evaluation.quietly(
-            lambda: drivers.jacobian(evaluation.function, evaluation.sources(), wanted)
+        (y,), (blocks,), outcome.mode = evaluation.quietly(
+            lambda: drivers.jacobians(lambda inputs: [evaluation.function(inputs)], evaluation.sources(), wanted)
         )
         outcome.jacobian = evaluation.shaped(blocks, y)
         evaluation.keep_value(y)

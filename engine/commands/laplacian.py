@@ -18,7 +18,7 @@ MOST_BY_KERNEL = 1_024
 def compute(evaluation: Evaluation) -> None:
     """The sum over all elements of all sources of the second derivative by that element."""
     from ..autodiff import drivers
-    from ..autodiff.sparse import laplacian
+    from ..autodiff.hessians import laplacian
     from ..derivatives import shaped
 
     hessian.refuse_complex(evaluation, "a Laplacian takes")

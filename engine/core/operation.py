@@ -194,8 +194,8 @@ class Operation:
     singular: Sequence[Singular] = ()
     moves: bool = False  # every element of the result is an element of an input, or zero
     # Where elements of the result of another row depend on some elements of its inputs only: on those beside them
-    # ("elements"), of the lines along `axis` ("lines"), of the matrices of a batch ("matrices"), of factors ("product", and of
-    # vectors that pass each other "overlaps"), or where each element of an input is added to one of the result ("sums").
+    # ("elements"), of the lines along `axis` ("lines"), of the matrices of a batch ("matrices"), of factors ("product"),
+    # or where each element of an input is added to one of the result ("sums").
     depends: str = ""
     # On which side of its kinks or jumps the inputs are, and a number whose sign tells the side of a pole.
     side: Rule | None = None

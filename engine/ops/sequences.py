@@ -62,12 +62,11 @@ def _correlate_back(g: Any, y: Any, a: Any, b: Any, strong: str = "") -> tuple[A
 
 convolve_full: Operation = multilinear(
     "convolve_full", "a, b | strong=''", _convolve_back, array=_convolve_full, accepts="ifc", internal=True,
-    depends="overlaps", doc="Every overlap of two vectors: sum_j a[k-j] b[j]; `strong` as of contract.",
+    doc="Every overlap of two vectors: sum_j a[k-j] b[j]; `strong` as of contract.",
     example=("convolve_full([1, 2], [1, 1])", [1, 3, 2]),
 )  # fmt: skip
 correlate_valid: Operation = multilinear(
     "correlate_valid", "a, b | strong=''", _correlate_back, array=_correlate_valid, accepts="ifc", internal=True,
-    depends="overlaps",
     doc="The complete overlaps of a with a vector b that is no longer: sum_j a[k+j] b[j], without conjugation; `strong` as "
     "of contract.",
     example=("correlate_valid([1, 2, 3], [1, 1])", [3, 5]),

@@ -41,7 +41,7 @@ CASES: dict[str, tuple[str, dict[str, Any], int | None, int | None]] = {
     # The slope of a modulus is constant on real numbers alone.
     "moduli": ("z = complex(x[::2], x[1::2])\nsum(abs(z)) + sum(angle(z))", {"x": VECTOR}, 36, 2),
     "a gradient inside": ("g = grad(lambda v: sum(v**4))(x)\ng[1]*g[2]", {"x": VECTOR[:8]}, 9, None),
-    "a convolution": ("sum(convolve(x, [1.0, 2.0, -1.0])**2)", {"x": VECTOR}, 69, 5),
+    "a convolution": ("sum(convolve(x, [1.0, 2.0, -1.0])**2)", {"x": VECTOR}, None, None),
     "matrices of a batch": ("sum(slogdet(reshape(x, (6, 2, 2)) + 5*eye(2))[1])", {"x": VECTOR}, 60, 4),
     "a sum inside a square": ("s = 0.0\nfor v in x[:9]:\n    s += v*2\ns**2", {"x": VECTOR}, 45, None),
 }  # fmt: skip
