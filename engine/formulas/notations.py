@@ -56,7 +56,7 @@ LATEX_TEXTS = {
     "jv": r"J_{{{0}}}\left({1}\right)", "polygamma": r"\psi^{{\left({0}\right)}}\left({1}\right)",
 }  # fmt: skip
 # The functions of C's math.h that have other names than in the code of kernels.
-C_NAMES = {"abs": "fabs", "gamma": "tgamma", "log_gamma": "lgamma", "_maximum": "fmax", "_minimum": "fmin"}
+C_NAMES = {"abs": "fabs", "gamma": "tgamma", "scipy_gammaln": "lgamma", "_maximum": "fmax", "_minimum": "fmin"}
 C_FUNCTIONS = """exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan asin acos atan atan2 sinh cosh tanh asinh
     acosh atanh erf erfc tgamma lgamma floor ceil trunc rint fmod copysign hypot fabs fmax fmin pow""".split()
 

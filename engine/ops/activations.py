@@ -12,7 +12,7 @@ from . import sides
 from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, softplus, sqrt, square, tanh
 from .rounding import absolute
-from .special import ndtr, normal_density, number_by
+from .special import ndtr
 from .support import strong
 
 TYPE_CHECKING = False
@@ -157,22 +157,6 @@ squareplus = composite(
 # --- gelu -----------------------------------------------------------------------------------------------------------
 
 
-def _gelu_array(np: Any, x: Any) -> Any:
-    from . import special_arrays
-
-    return x * special_arrays.ndtr(x)
-
-
-_ndtr_of_float = number_by("ndtr")
-
-
-gelu_exact = elementwise(
-    "gelu_exact", "x", [lambda y, x: ndtr(x) + x * normal_density(x)], scalar=lambda x: x * _ndtr_of_float(x),
-    array=_gelu_array, kernel="({0} * ndtr({0}))", library="scipy", dtype="float", accepts="bif", domain=[(-3, 3)],
-    internal=True, doc="x*ndtr(x): the Gaussian error linear unit.", example=("gelu_exact(0.0)", 0.0),
-)  # fmt: skip
-
-
 def _gelu_tanh(x: Any) -> Any:
     # Hendrycks and Gimpel, Gaussian error linear units (2016). (1 + tanh(u))/2 is sigmoid(2u), which does not cancel.
     return x * sigmoid((2.0 * math.sqrt(2.0 / math.pi)) * (x + 0.044715 * (x * square(x))))
@@ -181,7 +165,7 @@ def _gelu_tanh(x: Any) -> Any:
 def _gelu(x: Any, approximate: Any = False) -> Any:
     if approximate not in (False, True, "none", "tanh"):
         raise failure("E0305", f"gelu: approximate={approximate!r} is not known", "write approximate=True or False")
-    return _gelu_tanh(x) if approximate in (True, "tanh") else gelu_exact(x)
+    return _gelu_tanh(x) if approximate in (True, "tanh") else x * ndtr(x)
 
 
 gelu = composite(

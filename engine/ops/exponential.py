@@ -11,7 +11,7 @@ import math
 
 from ..core.operation import Singular, composite, elementwise
 from . import kernel_functions as floats
-from . import sides, special_quotients
+from . import sides
 from .arithmetic import (
     INF,
     NAN,
@@ -384,42 +384,4 @@ hypot = elementwise(
     ],
     analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
     example=("hypot(3, 4)", 5.0), formula="sqrt(a**2 + b**2)",
-)  # fmt: skip
-
-
-# --- sinc -----------------------------------------------------------------------------------------------------------
-
-
-def _sinc(np: Any, x: Any) -> Any:
-    if np.asarray(x).dtype.kind == "c":
-        angle = of_parts(np, np.pi * x.real, np.pi * x.imag, x.dtype)
-        return np.where(np.equal(x, 0), 1, np.sin(angle) / np.where(np.equal(x, 0), 1, angle))
-    turn = x - 2 * np.rint(x / 2)
-    turn = np.where(np.abs(turn) > 0.5, np.copysign(1, turn) - turn, turn)
-    return np.where(np.equal(x, 0), 1, np.sin(np.pi * turn) / (np.pi * np.where(np.equal(x, 0), 1, x)))
-
-
-def _sinc_derivative(np: Any, x: Any, order: int) -> Any:
-    from .pointwise import map_floats
-
-    return map_floats("sinc_derivative", x, order=order)
-
-
-def _sinc_slope(y: Any, x: Any) -> Any:
-    if is_complex(x):
-        from .trigonometric import cos
-
-        return divide(cos(math.pi * x) - y, x)
-    return sinc_derivative(x, order=1)
-
-
-sinc_derivative = elementwise(
-    "sinc_derivative", "x | order=1", [lambda y, x, order: sinc_derivative(x, order=order + 1)],
-    kernel="sinc_derivative({0}, {order})", scalar=special_quotients.sinc_derivative, array=_sinc_derivative, dtype="float",
-    accepts="bif", domain=[(-3, 3)], internal=True, doc="The derivative of sinc of a given order, by series near 0.",
-    example=("sinc_derivative(0)", 0.0),
-)  # fmt: skip
-sinc = elementwise(
-    "sinc", "x", [_sinc_slope], kernel="sinc({0})", scalar=special_quotients.sinc, array=_sinc, dtype="float", domain=[(-3, 3)],
-    doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip

@@ -6,9 +6,9 @@ import math
 
 from ..core.errors import failure
 from ..core.operation import Singular
-from .arithmetic import add, divide, multiply
-from .exponential import log, log1p
-from .special import digamma, polygamma, polygamma_difference, special_row
+from .arithmetic import divide
+from .exponential import log, log1p, square
+from .special import digamma, digamma_difference, polygamma, special_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,42 +17,35 @@ if TYPE_CHECKING:
 # --- incomplete gamma -----------------------------------------------------------------------------------------------
 
 gamma_density = special_row(
-    "gamma_density", "a, x", [lambda y, a, x: y * (log(x) - digamma(a)), lambda y, a, x: y * (divide(a - 1.0, x) - 1.0)],
+    "gamma_density", "a, x", [lambda y, a, x: y * _log_slope(a, x), lambda y, a, x: y * (divide(a - 1.0, x) - 1.0)],
     "x**(a - 1)*exp(-x)/gamma(a), the density of the gamma distribution.", ("gamma_density(1.0, 0.0)", 1.0),
     own="gamma_density", domain=[(0.3, 6), (0.2, 8)], internal=True, formula="x**(a - 1)*exp(-x)/gamma(a)",
 )  # fmt: skip
 
 
-def _gamma_bell(a: Any, x: Any, order: int) -> Any:
-    """The derivative of gamma_density by a, of an order from 1 on, divided by it: a complete Bell polynomial."""
-    cumulants = [log(x) - digamma(a)] + [-polygamma(k, a) for k in range(1, order)]
-    return _bell([[cumulants[k - 1] if k else 0.0] for k in range(order + 1)], order, 0)
-
-
-def _bell(kappas: list[list[Any]], i: int, j: int) -> Any:
-    """The derivative of exp(f) of orders i and j, divided by exp(f), from the derivatives `kappas` of f."""
-    if i == j == 0:
-        return 1.0
-    total: Any = 0.0
-    for p in range(i) if i else range(1):
-        for q in range(j + 1) if i else range(j):
-            count = math.comb(i - 1, p) * math.comb(j, q) if i else math.comb(j - 1, q)
-            total = add(total, count * multiply(_bell(kappas, p, q), kappas[i - p][j - q]))
-    return total
-
-
 def _up(order: int) -> int:
-    """The next order of a derivative by a parameter."""
-    if order == 3:
-        raise failure("E0502", "derivatives by a parameter are available up to order 3", "keep the parameter constant")
+    """The next order of a derivative by parameters."""
+    if order == 2:
+        raise failure("E0502", "derivatives by a parameter are available up to order 2", "keep the parameter constant")
     return order + 1
+
+
+def _log_slope(a: Any, x: Any) -> Any:
+    """The derivative by a of the logarithm of gamma_density."""
+    return log(x) - digamma(a)
+
+
+def _gamma_change(a: Any, x: Any, order: int) -> Any:
+    """The derivative of gamma_density by a, of an order 1 or 2, divided by it."""
+    first = _log_slope(a, x)
+    return first if order == 1 else square(first) - polygamma(1, a)
 
 
 gammainc_derivative = special_row(
     "gammainc_derivative", "a, x | order=1",
     [
         lambda y, a, x, order: gammainc_derivative(a, x, order=_up(order)),
-        lambda y, a, x, order: gamma_density(a, x) * _gamma_bell(a, x, order),
+        lambda y, a, x, order: gamma_density(a, x) * _gamma_change(a, x, order),
     ],
     "The derivative of gammainc by a, of a given order.", ("gammainc_derivative(2.5, 0.0)", 0.0), own="gammainc_derivative",
     domain=[(0.3, 6), (0.2, 8)], internal=True,
@@ -71,11 +64,21 @@ gammaincc = special_row(
 
 # --- incomplete beta ------------------------------------------------------------------------------------------------
 
+
+def _by_a(a: Any, b: Any, x: Any) -> Any:
+    """The derivative by a of the logarithm of beta_density."""
+    return log(x) + digamma_difference(a, b)
+
+
+def _by_b(a: Any, b: Any, x: Any) -> Any:
+    return log1p(-x) + digamma_difference(b, a)
+
+
 beta_density = special_row(
     "beta_density", "a, b, x",
     [
-        lambda y, a, b, x: y * (log(x) + polygamma_difference(a, b, order=0)),
-        lambda y, a, b, x: y * (log1p(-x) + polygamma_difference(b, a, order=0)),
+        lambda y, a, b, x: y * _by_a(a, b, x),
+        lambda y, a, b, x: y * _by_b(a, b, x),
         lambda y, a, b, x: y * (divide(a - 1.0, x) - divide(b - 1.0, 1.0 - x)),
     ],
     "x**(a - 1)*(1 - x)**(b - 1)/beta(a, b), the density of the beta distribution.", ("beta_density(1.0, 1.0, 0.5)", 1.0),
@@ -83,19 +86,15 @@ beta_density = special_row(
 )  # fmt: skip
 
 
-def _beta_bell(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
-    """The derivative of beta_density by a and b, divided by it."""
-
-    def kappa(i: int, j: int) -> Any:
-        if i and j:
-            return polygamma(i + j - 1, a + b)
-        k = i + j
-        if k == 0:
-            return 0.0
-        shift = polygamma_difference(a, b, order=k - 1) if i else polygamma_difference(b, a, order=k - 1)
-        return shift if k > 1 else (log(x) if i else log1p(-x)) + shift
-
-    return _bell([[kappa(i, j) for j in range(order_b + 1)] for i in range(order_a + 1)], order_a, order_b)
+def _beta_change(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
+    """The derivative of beta_density by a and b, of orders of the sum 1 or 2, divided by it."""
+    slopes = [_by_a(a, b, x)] * order_a + [_by_b(a, b, x)] * order_b
+    if len(slopes) == 1:
+        return slopes[0]
+    curve = polygamma(1, a + b)
+    if order_a != order_b:
+        curve = curve - polygamma(1, a if order_a else b)
+    return slopes[0] * slopes[1] + curve
 
 
 def _beta_again(order_a: int, order_b: int, a: Any, b: Any, x: Any) -> Any:
@@ -108,7 +107,7 @@ betainc_derivative = special_row(
     [
         lambda y, a, b, x, order_a, order_b: _beta_again(order_a + 1, order_b, a, b, x),
         lambda y, a, b, x, order_a, order_b: _beta_again(order_a, order_b + 1, a, b, x),
-        lambda y, a, b, x, order_a, order_b: beta_density(a, b, x) * _beta_bell(a, b, x, order_a, order_b),
+        lambda y, a, b, x, order_a, order_b: beta_density(a, b, x) * _beta_change(a, b, x, order_a, order_b),
     ],
     "The derivative of betainc by a and b, of given orders.", ("betainc_derivative(2.0, 3.0, 1.0)", 0.0),
     own="betainc_derivative", domain=[(0.3, 4), (0.3, 4), (0.1, 0.9)], internal=True,

@@ -136,5 +136,5 @@ def helper(name: str) -> Any:
 
 # What a helper may read: other functions, numbers and tuples of numbers.
 COMPILED = (type(helper), float, int, tuple)
-SPECIAL = (".special_values", ".special_densities", ".special_quotients", ".special_parameters")
+SPECIAL = (".special_values", ".special_parameters")
 HELPERS: dict[str, Any] = {k: v for k, v in globals().items() if k[0] == "_" and v.__class__ is type(helper)}

@@ -12,16 +12,15 @@ from ..core.operation import Operation, Singular, composite, elementwise
 from ..core.tensor import OPERATORS
 from .activations import softmax
 from .arithmetic import array_product, divide, everywhere, is_complex, multiply, power
-from .exponential import exp, expm1, log, log1p, log_sigmoid, sigmoid, softplus, sqrt
+from .exponential import exp, log, log_sigmoid, sigmoid, softplus, sqrt
 from .linalg import det, slogdet
 from .norms import norm
 from .reductions import reduce_logsumexp as logsumexp
 from .reductions import reduce_sum
 from .special import lgamma, log_ndtr
-from .special_quotients import SCALARS, on_arrays
 from .structure import reshape
 from .support import floating, is_symbol, leave_unless, shape_of
-from .trigonometric import arccos, cosh, log_cosh, one_minus_square, sin, sinh
+from .trigonometric import arccos, cosh, log_cosh, one_minus_square, sin, sin_quotient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -264,39 +263,8 @@ difference_of_lgammas = _form(
     ("difference_of_lgammas(2.0, m=1)", math.log(2.0)), signature="x | m=0, n=0",
 )  # fmt: skip
 
-# --- f(x) / x ---------------------------------------------------------------------------------------------------------
+# --- cosines beside 1 ---------------------------------------------------------------------------------------------------
 
-
-def _derivative_of(kind: str) -> Any:
-    """The row of the derivatives of f(x)/x for f = `kind`, of an order from 0 on."""
-    name, value = f"{kind}_quotient", SCALARS[kind]
-    row = elementwise(
-        f"{name}_derivative", "x | order=0", [lambda y, x, order: row(x, order=order + 1)],
-        scalar=value, array=lambda np, x, order: on_arrays(np, x, kind, order), kernel=f"{name}({{0}}, {{order}})",
-        dtype="float", accepts="bif", domain=[(-0.9, 3)], internal=True,
-        doc=f"The derivative of {kind}(x)/x of a given order, with its limit at 0.", example=(f"{name}_derivative(0.0)", 1.0),
-    )  # fmt: skip
-    return row
-
-
-sin_quotient_derivative = _derivative_of("sin")
-sinh_quotient_derivative = _derivative_of("sinh")
-expm1_quotient_derivative = _derivative_of("expm1")
-log1p_quotient_derivative = _derivative_of("log1p")
-
-
-def _quotient_of(kind: str, plain: Callable[[Any], Any], row: Any, *formulas: str) -> Any:
-    return composite(
-        f"{kind}_quotient", "x", _real_form(lambda x: row(x, order=0), lambda x: divide(plain(x), x)), domain=[(-0.9, 3)],
-        replaces="; ".join(f"{formula}/x" for formula in formulas),
-        internal=True, doc=f"{kind}(x)/x, 1 at 0.", example=(f"{kind}_quotient(0.0)", 1.0),
-    )  # fmt: skip
-
-
-sin_quotient = _quotient_of("sin", sin, sin_quotient_derivative, "sin(x)")
-sinh_quotient = _quotient_of("sinh", sinh, sinh_quotient_derivative, "sinh(x)")
-expm1_quotient = _quotient_of("expm1", expm1, expm1_quotient_derivative, "expm1(x)", "(exp(x) - 1)")
-log1p_quotient = _quotient_of("log1p", log1p, log1p_quotient_derivative, "log1p(x)", "log(1 + x)")
 one_minus_cos = _form(
     "one_minus_cos", lambda x: multiply(2.0, power(sin(multiply(0.5, x)), 2)), "1 - cos(x)", "1 - cos(x) as 2 sin(x/2)**2.",
     ("one_minus_cos(0.0)", 0.0), domain=[(-3, 3)],

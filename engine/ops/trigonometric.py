@@ -7,12 +7,25 @@ sqrt(1 + x*x), sech(x)**2 and not 1 - tanh(x)**2. Derivatives of inverses: DLMF 
 from __future__ import annotations
 
 import math
+from functools import cache
 
-from ..core.operation import Singular, elementwise
+from ..core.operation import Operation, Singular, composite, elementwise
 from . import kernel_functions as floats
 from . import sides
-from .arithmetic import INF, NAN, above, array_product, below, divide, everywhere, is_complex, multiply
-from .exponential import by_math, direction, hypot, reciprocal, rsqrt, square, tanh
+from .arithmetic import (
+    INF,
+    NAN,
+    above,
+    array_product,
+    below,
+    choose,
+    divide,
+    everywhere,
+    is_complex,
+    logical_and,
+    multiply,
+)
+from .exponential import by_math, direction, exp, expm1, hypot, log1p, reciprocal, rsqrt, square, tanh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,6 +182,53 @@ arctanh = elementwise(
         ),
     ],
     doc="The inverse hyperbolic tangent, for x in [-1, 1].", example=("arctanh(0)", 0.0),
+)  # fmt: skip
+
+
+# --- f(x)/x -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def _gauss() -> list[tuple[float, float]]:
+    """The nodes and weights of Gauss' rule for the integral over [0, 1]."""
+    from numpy.polynomial.legendre import leggauss
+
+    nodes, weights = leggauss(12)
+    return list(zip((0.5 + 0.5 * nodes).tolist(), (0.5 * weights).tolist()))
+
+
+def _quotient_of(row: Operation, first: Any, second: Any, replaces: str) -> Operation:
+    """The row of f(x)/x for a function with f(0) = 0, of its derivatives."""
+
+    def slope(y: Any, x: Any) -> Any:
+        if is_complex(x):
+            return divide(first(x) - y, x)
+        # Near 0 the quotient cancels; there it is the integral of t*f''(t*x) over 0 < t < 1.
+        near = logical_and(x > -0.5, x < 1.0)
+        inside = choose(near, x, 0.0)
+        terms = [weight * t * second(t * inside) for t, weight in _gauss()]
+        return choose(near, sum(terms[1:], terms[0]), divide(first(x) - y, choose(near, 1.0, x)))
+
+    def array(np: Any, x: Any) -> Any:
+        zero = np.equal(x, 0)
+        return np.where(zero, 1, row.array(np, x) / np.where(zero, 1, x))  # type: ignore[misc]
+
+    return elementwise(
+        f"{row.name}_quotient", "x", [slope], scalar=lambda x: row.scalar(x) / x if x else 1.0, array=array, dtype="float",  # type: ignore[misc]
+        kernel=f"({row.kernel} / {{0}} if {{0}} != 0.0 else 1.0)", domain=[(-0.9, 3)], internal=True, replaces=replaces,
+        doc=f"{row.name}(x)/x, 1 at 0.", example=(f"{row.name}_quotient(0.0)", 1.0), formula=f"{row.name}(x)/x",
+    )  # fmt: skip
+
+
+sin_quotient = _quotient_of(sin, cos, lambda x: -sin(x), "sin(x)/x")
+sinh_quotient = _quotient_of(sinh, cosh, sinh, "sinh(x)/x")
+expm1_quotient = _quotient_of(expm1, exp, exp, "expm1(x)/x; (exp(x) - 1)/x")
+log1p_quotient = _quotient_of(
+    log1p, lambda x: divide(1.0, 1.0 + x), lambda x: -square(divide(1.0, 1.0 + x)), "log1p(x)/x; log(1 + x)/x"
+)
+sinc = composite(
+    "sinc", "x", lambda x: sin_quotient(multiply(math.pi, x)), domain=[(-3, 3)],
+    doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip
 
 

@@ -51,7 +51,12 @@ def test_forms(build: Callable[..., Any], paths: bool, expected: list[str]) -> N
     assert rows_of(build, paths) == expected
 
 
-EXPRESSIONS = ["math.hypot({0}, {1})", "{0} if {0} > 0 else {alpha} * {1}", "gaussian({0}, 1.0) ** 2", "np.rint({1})"]
+EXPRESSIONS = [
+    "math.hypot({0}, {1})",
+    "{0} if {0} > 0 else {alpha} * {1}",
+    "gamma_density({0}, 1.0) ** 2",
+    "np.rint({1})",
+]
 REFUSED = [
     "{2}", "{beta}", "{0:.2f}", "foo({0})", "{0}.real", "np.sin({0})", "math.comb({0}, 2)", "math.sin({0}", "[{0}]", "'a'",
     "{0} in {1}", "abs", "(lambda: 1)()", "__import__('os')", "abs(x={0})",

@@ -20,7 +20,7 @@ DECLINED = set(
     segment_min segments_max segments_min unsorted_segment_max unsorted_segment_min put_elements arange leaky_relu_hundredth
     logaddexp2 nextafter nan_to_num entr rel_entr isin imag cummax_along cummax cummin_along cummin
     cumlogsumexp_along cumlogsumexp sort_along
-    argsort_along arccos_quotient square_of_arccos square_of_arccosh sort argsort convolve_full correlate_valid
+    argsort_along fresnel_sin fresnel_cos arccos_quotient square_of_arccos square_of_arccosh sort argsort convolve_full correlate_valid
     power_norm running_ties gcd lcm slogdet
     cholesky triangular_system""".split()
 )
