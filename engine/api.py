@@ -21,7 +21,6 @@ from .commands import COMMANDS
 from .core import limits
 from .core.dtypes import FLOAT32, FLOAT64, WEAK_FLOAT32
 from .core.errors import listing, span_of
-from .core.garbage import without_collection
 from .core.limits import LIMITS, MOST_ORDER, out_of_memory
 from .core.state import LOCK, RUNNING, STATE
 from .eager.builtins import INTRINSICS
@@ -140,7 +139,7 @@ class Program:
             raise AdiffError("E0812", message, None, "of a file: adiff.load(path)")
         self.source = Source(text, name)
         with deep_recursion():
-            self.core = without_collection(lambda: lower(self.source, self._parsed(constant), session))
+            self.core = lower(self.source, self._parsed(constant), session)
         self.parse_seconds = time.perf_counter() - start
         self._compiled: dict[tuple[bool, bool, bool], Any] = {}
         self.kernels: Kernels | None = None
@@ -357,7 +356,7 @@ class Program:
             except limits.GivesWay as tape:
                 limits.stay()
                 begin(options)
-                given["awaited"] = tape.seconds
+                given["awaited"] = tape.args[0]
                 return Evaluation(self, at or {}, wrt, given).run()
 
         try:
@@ -378,14 +377,12 @@ class Program:
         except MemoryError as fault:
             # Where in the loop it ran out is chance; a kernel names the loop too.
             STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
-            raise out_of_memory(None, fault, options.get("max_memory")) from None
+            raise out_of_memory(options.get("max_memory"), fault) from None
 
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
         key = (scalars, fast, stable)
         if key not in self._compiled:
-            self._compiled[key] = without_collection(
-                lambda: Compiler(INTRINSICS, scalars, fast, stable).program(self.core)
-            )
+            self._compiled[key] = Compiler(INTRINSICS, scalars, fast, stable).program(self.core)
         return self._compiled[key]
 
 
@@ -483,7 +480,7 @@ def constant(text: str, name: str = "<constant>", **limits_in_force: Any) -> Bin
         with LOCK:
             value = limited(limits_in_force, lambda: Evaluation(core, {}, None, {}).result_of({}))
     except MemoryError:
-        raise out_of_memory(limit=limits_in_force.get("max_memory")) from None
+        raise out_of_memory(limits_in_force.get("max_memory")) from None
     if value.__class__ in (list, tuple):
         value = bind(value, name)
     return Binding(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..parser.errors import AdiffError
 from .core.dtypes import STRONG, WEAK_INT, DType, of_numpy, raw_dtype
 from .core.errors import failure
-from .core.limits import MAX_SHOWN_BITS, listed, nest
+from .core.limits import LIMITS, MAX_SHOWN_BITS, listed, nest
 from .core.operands import as_operand, describe, tensor_of_list, wrap
 from .core.state import STATE
 from .core.tensor import Tensor
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Bytes of an array from which on C libraries take memory for it from the system.
 LARGE = 1 << 17
+# Bytes of an array just below the largest whose size changes what glibc keeps; it has a header and takes whole pages.
+LARGEST_KEPT = (1 << 25) - (1 << 14)
 
 
 class Binding:
@@ -133,11 +135,13 @@ def bind(value: Any, name: str) -> Any:
 
 
 def kept(x: Any) -> Any:
-    """An input, which if it is large lets memory be kept for what is made of it."""
-    if x.__class__ is Tensor and getattr(x.value, "nbytes", 0) >= LARGE:
-        from .core.kept_memory import keep_memory
+    """An input. If it is large, and no memory limit is in force, glibc keeps the memory of arrays from here on: it keeps no
+    more than twice the largest one that was ever freed, and fresh pages cost more than most operations on them.
+    """
+    if x.__class__ is Tensor and getattr(x.value, "nbytes", 0) >= LARGE and LIMITS.max_memory is None:
+        import numpy as np
 
-        keep_memory()
+        np.empty(LARGEST_KEPT, dtype=np.uint8)
     return x
 
 

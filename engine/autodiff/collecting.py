@@ -8,15 +8,13 @@ from __future__ import annotations
 
 from ..core.dispatch import apply
 from ..core.dtypes import WEAK_FLOAT
-from ..core.operands import plain, wrap
+from ..core.operands import plain
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..core.dtypes import DType
 
 
 class Buffer:
@@ -45,24 +43,6 @@ class Buffer:
 
     def tensor(self) -> Tensor:
         return Tensor(self.array if self.dtype.name != "float32" else self.array.astype("float32"), self.dtype)
-
-
-class SingleSum:
-    """The cotangent of a number, of several terms: they are added in float64, and rounded once to float32, as kernels do."""
-
-    __slots__ = ("dtype", "total")
-
-    def __init__(self, dtype: DType, total: float) -> None:
-        self.dtype = dtype
-        self.total = total
-
-    def __add__(self, other: Any) -> SingleSum:
-        self.total += float(plain(other))
-        return self
-
-    def tensor(self) -> Tensor:
-        found: Tensor = wrap(self.total, self.dtype)
-        return found
 
 
 class Elements:
@@ -123,7 +103,7 @@ class Elements:
         return found if total is None else total + found
 
 
-COLLECTING = (Buffer, Elements, SingleSum)
+COLLECTING = (Buffer, Elements)
 
 
 def bare_beside(x: Tensor, c: Any, recorded: bool) -> Any:
@@ -141,7 +121,7 @@ def collecting(x: Tensor, old: Any, recorded: bool) -> Any:
     """A cotangent `old` of `x`, ready for another to be added: in float64 where they are of float32 and not recorded."""
     if recorded or old.__class__ in COLLECTING or x.dtype.name != "float32":
         return old
-    return Buffer(x, old) if x.shape else SingleSum(x.dtype, float(plain(old)))
+    return Buffer(x, old)
 
 
 def flat_place(shape: tuple[int, ...], index: Any = None, **other: Any) -> int | None:

@@ -16,7 +16,7 @@ from itertools import islice
 from ..core.dtypes import FLOAT32
 from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import CONDITION, add_mark, follows, site_for
-from ..core.operands import SINGLES, plain, tensor
+from ..core.operands import plain, tensor
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
 from ..ops.registry import OPERATOR_ROWS
@@ -144,9 +144,6 @@ def sweep(
     tape_log = log
     pop = tape_log.pop
     recorded = bool(RECORDERS) or STATE.trace_adjoint is not None
-    singles = bool(SINGLES) and not recorded
-    if singles:
-        from .single_numbers import pull_single
     saved_site = STATE.site
     # What a derivative rule computes on its way is no result of the program's.
     saved_trace, STATE.trace = STATE.trace, None
@@ -198,8 +195,6 @@ def sweep(
                             if old.__class__ is Tensor:
                                 old = collecting(x, old, False)
                             adjoints[x] = c if old is None else old + c
-                    continue
-                if singles and g.__class__ is Tensor and pull_single(op, g, out, a, b, token, adjoints):
                     continue
                 inputs: tuple[Any, ...] = (a,) if b is None else (a, b)
                 attributes = None

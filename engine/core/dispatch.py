@@ -11,7 +11,7 @@ from .dtype_rules import result_dtypes
 from .dtypes import FLOAT64, REAL_PART, WEAK_COUNT, WEAK_FLOAT, DType
 from .errors import ARITHMETIC_FAULTS, failure, listing
 from .following import follows, site_for
-from .operands import NATIVE, SINGLES, as_operand, counts, describe, name_of, operand_dtype, shape_text, shown, wrap
+from .operands import NATIVE, as_operand, counts, describe, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
 from .tensor import Dual, Tensor
 from .wording import integer_division_by_zero
@@ -88,10 +88,6 @@ def apply(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
 
     Raises AdiffError E03xx for operands that do not fit, E04xx for values that do not.
     """
-    if SINGLES and attributes is None:
-        found = SINGLES[0](op, inputs)
-        if found is not None:
-            return found
     for x in inputs:
         if x.__class__ not in ORDINARY:
             if hasattr(x, "as_symbol"):
@@ -194,37 +190,26 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
                     if values[k].__class__ is not complex and getattr(values[k], "dtype", FLOAT64).kind != "c":
                         names[k] = REAL_PART[computed].name
             values = values[: op.skip] + [
-                (v.astype(name) if name_of(v.dtype) != name else v)
-                if v.__class__ is np.ndarray or v.__class__ is np.float32
+                v.astype(name, copy=False)
+                if v.__class__ is np.ndarray
                 else (np.asarray(integer_fit(v, name), dtype=name) if alone or v.__class__ is int else v)
                 for v, name in zip(values[op.skip :], names)
             ]
-        limits.expect(op, values)
         try:
-            if attributes is None:
-                return op.array(np, *values)
-            return op.array(np, *values, **attributes)
-        except MemoryError as fault:
-            if limits.is_last_straw(fault):
-                raise
-            raise limits.out_of_memory(op, fault) from None
+            if op.derivative == "partials" and len(values) > 1:
+                limits.allocate(np.broadcast(*values).size)
+            return op.array(np, *values, **(attributes or {}))
         except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, np.linalg.LinAlgError) as fault:
             raise array_fault(op, inputs, attributes, fault) from fault
 
 
 def integer_fit(v: Any, name: str) -> Any:
-    digits = name.removeprefix("u").removeprefix("int")
-    if v.__class__ is int and digits.isdigit() and not fits(v, int(digits), name[0] == "u"):
-        raise failure("E0303", f"the integer {short_integer(v)} does not fit {name}", "write it as a float: 1e20")
+    import numpy as np
+
+    if v.__class__ is int and "int" in name and not np.iinfo(name).min <= v <= np.iinfo(name).max:
+        found = str(v) if v.bit_length() < 200 else f"of {v.bit_length()} bits"
+        raise failure("E0303", f"the integer {found} does not fit {name}", "write it as a float: 1e20")
     return v
-
-
-def fits(v: int, bits: int, unsigned: bool) -> bool:
-    return 0 <= v < 1 << bits if unsigned else -(1 << bits - 1) <= v < 1 << bits - 1
-
-
-def short_integer(v: int) -> str:
-    return str(v) if v.bit_length() < 200 else f"of {v.bit_length()} bits"
 
 
 def checked_integer(op: Operation, value: int, computed: DType) -> int:

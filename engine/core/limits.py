@@ -15,10 +15,8 @@ from .machine import data_size, physical_memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
 
     from ...parser.errors import AdiffError
-    from .operation import Operation
     from .watchdog import Watchdog
 
 MAX_CALL_DEPTH = 5_000
@@ -38,11 +36,6 @@ LOOK = 100
 class GivesWay(BaseException):
     """The tape has taken so long, or will, that a kernel should be tried: longer than so many `seconds`, its argument. No
     error: nothing that handles errors may take it."""
-
-    @property
-    def seconds(self) -> float:
-        found: float = self.args[0]
-        return found
 
 
 class Limits:
@@ -77,13 +70,11 @@ def step() -> None:
     LIMITS.steps += 1
     if LIMITS.max_steps is not None and LIMITS.steps > LIMITS.max_steps:
         if LIMITS.patience is None:
-            raise too_many_steps(LIMITS.max_steps)
+            raise failure(
+                "E0601", f"the program took more than {LIMITS.max_steps} steps", "raise the limit: --max-steps N"
+            )
         look_at_clock()
         LIMITS.max_steps = LIMITS.steps + LOOK
-
-
-def too_many_steps(most: int) -> AdiffError:
-    return failure("E0601", f"the program took more than {most} steps", "raise the limit: --max-steps N")
 
 
 def give_way_after(seconds: float, more: Callable[[], float] | None = None) -> None:
@@ -137,7 +128,7 @@ def too_large(what: str, size: int, advice: str) -> AdiffError:
 
 def count_of(x: range) -> int:
     """How many numbers a range has, beyond what len() can say."""
-    return max(0, (x.stop - x.start + x.step - (1 if x.step > 0 else -1)) // x.step)
+    return max(0, -((x.start - x.stop) // x.step))
 
 
 def listed(x: range) -> list[int]:
@@ -155,42 +146,14 @@ def allow_table(n: int, rows: int = 1) -> None:
         raise too_large(f"{what} by {n:,} numbers", size, advice)
 
 
-def expect(op: Operation, values: list[Any]) -> None:
-    """Refuse an element-wise operation whose broadcast result cannot fit, before it is tried."""
-    if op.derivative != "partials" or len(values) < 2:
-        return
-    shapes = [v.shape for v in values if hasattr(v, "shape") and v.ndim]
-    if len(shapes) < 2:
-        return
-    count = 1
-    for axis in range(1, max(map(len, shapes)) + 1):
-        count *= max((s[-axis] for s in shapes if len(s) >= axis), default=1)
-    allocate(count)
-
-
-# An operation that asks for less than this part of the limit is not to blame for what others took before it.
-LITTLE = 8
-
-
-def is_last_straw(fault: MemoryError) -> bool:
-    """Whether an array that there is no memory for is a small one, so that it is the program that takes too much."""
-    limit = LIMITS.max_memory
-    return limit is not None and getattr(fault, "_total_size", limit) * LITTLE < limit
-
-
-def out_of_memory(
-    op: Operation | None = None, fault: MemoryError | None = None, limit: int | None = None
-) -> AdiffError:
-    """The error for memory that is not there: `limit` is the one that was in force, if it is so no more."""
-    what = "the program" if op is None else op.name
-    limit = limit or LIMITS.max_memory
+def out_of_memory(limit: int | None, fault: MemoryError | None = None) -> AdiffError:
+    """The error for memory that is not there; `limit` is the one that was in force."""
     within = f" (limit {size_text(limit)})" if limit else ""
-    wanted = getattr(fault, "_total_size", None)  # NumPy's says what it could not have
-    if op is None and wanted and wanted * LITTLE < (limit or MACHINE):
-        wanted = None  # the last straw
-    asked = f": it asked for {size_text(wanted)} at once" if wanted else ""
+    wanted = getattr(fault, "_total_size", 0)  # NumPy's error says what it could not have
+    # A request for a small part of the limit is not to blame for what others took before it.
+    asked = f": it asked for {size_text(wanted)} at once" if wanted * 8 >= (limit or MACHINE) else ""
     advice = "raise the limit: --max-memory SIZE; for a derivative of a long loop, --checkpoint SIZE takes less"
-    return failure("E0602", f"{what} ran out of memory{within}{asked}", advice)
+    return failure("E0602", f"the program ran out of memory{within}{asked}", advice)
 
 
 def is_not_loaded(fault: BaseException) -> bool:
@@ -216,6 +179,8 @@ def size_text(size: int) -> str:
     return f"{amount:.3g} EiB"
 
 
+# Bytes above a program's limit: up to the first a small value may take it, and the system refuses memory beyond the second.
+ROOM, BEYOND = 32 << 20, 64 << 20
 IN_FORCE: list[enforced] = []  # the limits of memory that hold
 
 
@@ -228,12 +193,7 @@ class memory_of_adiff:
 
     def __exit__(self, *exception: object) -> None:
         for limit in IN_FORCE:
-            if limit.max_memory is not None:
-                limit.limit_memory(limit.max_memory)
-
-
-# Bytes above a program's limit: up to the first a small value may take it, and the system refuses memory beyond the second.
-ROOM, BEYOND = 32 << 20, 64 << 20
+            limit.limit_memory()
 
 
 class enforced:
@@ -243,7 +203,6 @@ class enforced:
         self.max_steps = max_steps
         self.max_memory = max_memory
         self.timeout = timeout
-        self.saved_memory: Any = None
         self.watchdog: Watchdog | None = None
 
     def __enter__(self) -> None:
@@ -251,52 +210,47 @@ class enforced:
         LIMITS.patience = None
         LIMITS.max_steps = self.max_steps
         LIMITS.max_memory = self.max_memory
-        if self.max_memory is not None or self.timeout is not None:
-            from .watchdog import Watchdog
+        if self.max_memory is None and self.timeout is None:
+            return
+        from .watchdog import Watchdog
 
-            self.watchdog = Watchdog(self.timeout)
+        self.watchdog = Watchdog(self.timeout)
         if self.max_memory is not None:
-            self.limit_memory(self.max_memory)
-            if self.saved_memory is not None:
-                IN_FORCE.append(self)
-        if self.watchdog is not None:
-            self.watchdog.start()
+            self.limit_memory()
+        self.watchdog.start()
 
-    def limit_memory(self, size: int) -> None:
-        """Limit the data segment to what is used now and `size` more, where the system can."""
+    def limit_memory(self) -> None:
+        """Limit the data segment to what is used now and `max_memory` more, where the system can."""
         try:
             import resource
         except ImportError:  # not on Windows: hopeless shapes are refused, other allocations are not limited
             return
-        if size < 1 << 30:
+        assert self.watchdog is not None
+        assert self.max_memory is not None
+        if self.max_memory < 1 << 30:
             # OpenBLAS starts its threads when NumPy is imported and dies loudly where it cannot: let it start now, before
             # what is used is looked at, since that memory is none of the program's.
             import numpy  # noqa: F401
-        from .kept_memory import release_memory
-
-        release_memory(size)
         try:
             used = data_size()
+            self.watchdog.most_memory = used + self.max_memory + ROOM
         except (OSError, ValueError):  # not where the system does not say what is used
             used = 1 << 30
-        else:
-            assert self.watchdog is not None
-            self.watchdog.most_memory = used + size + ROOM
-        soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = used + size + BEYOND
-        if hard != resource.RLIM_INFINITY:
-            wanted = min(wanted, hard)
-        if self.saved_memory is None:
-            self.saved_memory = (soft, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted, hard))
+        if self not in IN_FORCE:
+            self.saved = resource.getrlimit(resource.RLIMIT_DATA)
+            IN_FORCE.append(self)
+        wanted, hard = used + self.max_memory + BEYOND, self.saved[1]
+        resource.setrlimit(
+            resource.RLIMIT_DATA, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
 
     def lift_memory(self) -> None:
         """The data segment's limit as it was before."""
         import resource
 
-        if self.watchdog is not None:
-            self.watchdog.most_memory = None
-        resource.setrlimit(resource.RLIMIT_DATA, self.saved_memory)
+        assert self.watchdog is not None
+        self.watchdog.most_memory = None
+        resource.setrlimit(resource.RLIMIT_DATA, self.saved)
 
     def __exit__(self, *exception: object) -> None:
         self.lift()
@@ -305,10 +259,7 @@ class enforced:
         """End the limits. Who enters them calls this in a `finally` too: the watchdog may strike on the way in or out."""
         if self.watchdog is not None:
             self.watchdog.cancel()
-        if self.saved_memory is not None:
-            if self in IN_FORCE:
-                IN_FORCE.remove(self)
+        if self in IN_FORCE:
             self.lift_memory()
-            self.saved_memory = None
-        LIMITS.max_steps = LIMITS.patience = None
-        LIMITS.max_memory = None
+            IN_FORCE.remove(self)
+        LIMITS.max_steps = LIMITS.patience = LIMITS.max_memory = None

@@ -8,7 +8,7 @@ from .dtypes import BOOL, STRING, WEAK_COUNT, WEAK_FLOAT, DType, promote, raw_dt
 from .errors import failure
 from .following import path_ends
 from .state import STATE
-from .tensor import OPERATORS, Tensor
+from .tensor import OPERATORS, SCALARS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 # Dtypes whose scalars are Python scalars.
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}
-# What applies rows to float32 numbers (single.py), once there are such.
-SINGLES: list[Any] = []
 
 
 def bare(x: Any) -> Any:
@@ -183,12 +181,8 @@ def operand_dtype(x: Any) -> DType:
 def wrap(value: Any, dtype: DType) -> Any:
     """A computed value as a Tensor; float64, int64, complex128 and bool scalars as Python scalars inside it."""
     cls = value.__class__
-    if cls is float or cls is bool or cls is int or cls is complex:
-        native = NATIVE.get(dtype.name)
-        if native is None:
-            import numpy as np
-
-            return of_array(np.asarray(value, dtype=dtype.name), dtype)
+    native = NATIVE.get(dtype.name)
+    if native is not None and cls in SCALARS:
         return Tensor(native(value), dtype) if dtype is not BOOL else bool(value)
     if issubclass(cls, str):
         return str(value)
@@ -199,37 +193,14 @@ def wrap(value: Any, dtype: DType) -> Any:
         return array.item() if array.ndim == 0 else Tensor(array, STRING)
     array = np.asarray(value)
     if array.ndim == 0:
-        native = NATIVE.get(dtype.name)
         if native is bool:
             return bool(array)
         if native is not None:
             return Tensor(native(array.item()), dtype)
-    if name_of(array.dtype) != dtype.name:
+    if array.dtype != dtype.name:
         with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
             array = array.astype(dtype.name)
-    return of_array(array, dtype)
-
-
-def of_array(array: Any, dtype: DType) -> Tensor:
-    """A tensor of an array of its dtype; a number of float32 is one of NumPy's, which is quicker."""
-    if dtype.name == "float32" and not array.ndim:
-        if not SINGLES:
-            from .single import applied
-
-            SINGLES.append(applied)
-        return Tensor(array[()], dtype)
     return Tensor(array, dtype)
-
-
-NAMES: dict[Any, str] = {}
-
-
-def name_of(dtype: Any) -> str:
-    """The name of a NumPy dtype, which NumPy spells out anew every time it is asked."""
-    found = NAMES.get(dtype)
-    if found is None:
-        found = NAMES[dtype] = dtype.name
-    return found
 
 
 def tensor(value: Any, dtype: DType | None = None) -> Tensor:
@@ -244,7 +215,7 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
         import numpy as np
 
         with np.errstate(over="ignore"):  # an infinity where the number is beyond float32
-            return of_array(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+            return Tensor(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
     return Tensor(value, dtype or raw)
 
 

@@ -181,8 +181,6 @@ class Operation:
     real_beside: tuple[
         int, ...
     ] = ()  # inputs that stay real beside complex ones, of which they multiply or divide either part
-    exact: bool = False  # rounding the result in float64 to float32 is what float32 gives: the arithmetic of IEEE 754
-    by_format: bool = False  # what it gives depends on the spacing of the format's numbers
     # A bound on integers of the result, of bounds on those of the inputs and the number of elements that meet.
     largest: Rule | None = None
 
@@ -201,7 +199,6 @@ class Operation:
     side: Rule | None = None
     pole: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
-    linear_above_zero: bool = False  # curved below 0 only
     # An element-wise row: an interval for each input, where tests take samples; None for whole numbers.
     domain: Any = None
 

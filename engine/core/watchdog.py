@@ -22,7 +22,6 @@ from .machine import data_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from types import FrameType
 
 # Seconds from one exception to the next: a handler of errors on the way must not swallow the only one.
@@ -79,19 +78,17 @@ class OutOfTime(AdiffError):
 class Exhausted(MemoryError):
     """Raised between two steps of the program: no operation is to blame."""
 
-    _total_size = 0
-
 
 class Watchdog:
-    """Raises OutOfTime in the thread that makes it, `seconds` after its start, less those that were `spent` before, and
-    Exhausted when the data segment is larger than `most_memory`; again until it is cancelled. None is no limit.
+    """Raises OutOfTime in the thread that makes it, `seconds` after it was made, and Exhausted
+    when the data segment is larger than `most_memory`; again until it is cancelled. None is no limit.
 
     It waits for the end of an import, or of LLVM's work, that has begun since its start.
     """
 
-    def __init__(self, seconds: float | None, spent: float = 0.0) -> None:
+    def __init__(self, seconds: float | None) -> None:
         self.seconds = seconds
-        self.end = inf if seconds is None else monotonic() + max(seconds - spent, 0.0)
+        self.end = inf if seconds is None else monotonic() + seconds
         self.most_memory: int | None = None
         self.cancelled = False
         self.initially_uninterruptible = 0
@@ -155,32 +152,6 @@ class Watchdog:
                 continue
 
 
-def start_thread(work: Callable[[], object]) -> None:
-    """Do `work` in a new thread, which no watchdog of this one interrupts: until it runs it goes by the number of this one."""
-    running = allocate_lock()
-    running.acquire()
-
-    def run() -> None:
-        running.release()
-        work()
-
-    def start() -> None:
-        start_new_thread(run, ())
-        running.acquire()
-
-    while_suspended([one for one in RUNNING if one.thread == get_ident()], start)
-
-
-def while_suspended(watchdogs: list[Watchdog], work: Callable[[], object]) -> None:
-    """Do `work` while these watchdogs interrupt nothing."""
-    if watchdogs:
-        with watchdogs[0].lock:
-            while_suspended(watchdogs[1:], work)
-    else:
-        work()
-
-
 def has_time_limit() -> bool:
-    """Whether the innermost limit of time is one of this thread."""
-    timed = [one for one in RUNNING if one.seconds is not None]
-    return bool(timed) and timed[-1].thread == get_ident()
+    """Whether a limit of time is one of this thread."""
+    return any(one.seconds is not None and one.thread == get_ident() for one in RUNNING)

@@ -91,7 +91,7 @@ elu = elementwise(
     "elu", "x | alpha=1.0", [lambda y, x, alpha: choose(x > 0, 1.0, alpha * exp(choose(x > 0, 0.0, x)))],
     scalar=lambda x, alpha: x if x > 0 and alpha.__class__ not in (list, tuple) else alpha * math.expm1(x), array=_elu,
     dtype="float", accepts="bif", kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))", domain=[(-3, 3)],
-    linear_above_zero=True, doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
+    doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
 )  # fmt: skip
 celu = composite(
     "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0), domain=[(-3, 3)],
@@ -108,7 +108,7 @@ selu = elementwise(
             jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
         )
     ],
-    side=sides.of_zero, linear_above_zero=True, doc="The self-normalising elu, with fixed scale and alpha.",
+    side=sides.of_zero, doc="The self-normalising elu, with fixed scale and alpha.",
     example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(

@@ -71,7 +71,7 @@ add = elementwise(
     scalar=operator.add, array=lambda np, a, b: np.add(a, b), dtype="arithmetic",
     aliases="tf.math.add", accepts="bifcs", domain=[(-10, 10), (-10, 10)],
     kernel="({0} + {1})",
-    symbol="+", exact=True, largest=lambda sizes, n: sizes[0] + sizes[1],
+    symbol="+", largest=lambda sizes, n: sizes[0] + sizes[1],
     doc="Sum of two numbers or tensors: a + b.", example=("add(2, 3)", 5),
 )  # fmt: skip
 subtract = elementwise(
@@ -79,7 +79,7 @@ subtract = elementwise(
     scalar=operator.sub, array=lambda np, a, b: np.subtract(a, b), dtype="arithmetic",
     aliases="sub", domain=[(-10, 10), (-10, 10)],
     kernel="({0} - {1})",
-    symbol="-", exact=True, largest=lambda sizes, n: sizes[0] + sizes[1], doc="Difference: a - b.", example=("subtract(2, 3)", -1),
+    symbol="-", largest=lambda sizes, n: sizes[0] + sizes[1], doc="Difference: a - b.", example=("subtract(2, 3)", -1),
 )  # fmt: skip
 
 
@@ -103,7 +103,7 @@ multiply = elementwise(
     scalar=operator.mul, array=array_product, dtype="arithmetic",
     aliases="mul", domain=[(-10, 10), (-10, 10)],
     kernel="({0} * {1})",
-    symbol="*", exact=True, real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE, largest=lambda sizes, n: sizes[0] * sizes[1],
+    symbol="*", real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE, largest=lambda sizes, n: sizes[0] * sizes[1],
     doc="Element-wise product: a * b.", example=("multiply(2, 3)", 6),
 )  # fmt: skip
 
@@ -127,7 +127,7 @@ strong_multiply = elementwise(
     ),
     scalar=lambda g, p: g * p if g != 0 else 0.0 * g, array=_strong, dtype="arithmetic", domain=[(-10, 10), (-10, 10)],
     kernel="_strong({0}, {1})",
-    internal=True, exact=True, real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE,
+    internal=True, real_beside=(0, 1), integer="({0} * {1})", refused=TOO_LARGE,
     largest=lambda sizes, n: sizes[0] * sizes[1],
     doc="Product in which a zero first factor stays zero even beside inf or nan: the product of the chain rule.",
     example=("strong_multiply(0, inf)", 0.0),
@@ -185,7 +185,7 @@ divide = elementwise(
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=place)
         for place in (0, 1)
     ],
-    pole=lambda a, b: b, symbol="/", exact=True, real_beside=(1,),
+    pole=lambda a, b: b, symbol="/", real_beside=(1,),
     doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
@@ -238,12 +238,12 @@ negative = elementwise(
     "negative", "x", [-1],
     scalar=operator.neg, array=lambda np, x: np.negative(x), dtype="arithmetic",
     kernel="(-{0})",
-    aliases="neg", domain=[(-10, 10)], symbol="-", exact=True, keeps=True, doc="Minus x.", example=("negative(2)", -2),
+    aliases="neg", domain=[(-10, 10)], symbol="-", keeps=True, doc="Minus x.", example=("negative(2)", -2),
 )  # fmt: skip
 positive = elementwise(
     "positive", "x", [1],
     kernel=lambda k, x: x, scalar=operator.pos, array=lambda np, x: np.positive(x), dtype="arithmetic",
-    domain=[(-10, 10)], symbol="+", exact=True, keeps=True, doc="Plus x: x itself.", example=("positive(2)", 2),
+    domain=[(-10, 10)], symbol="+", keeps=True, doc="Plus x: x itself.", example=("positive(2)", 2),
     formula="x",
 )  # fmt: skip
 

@@ -290,7 +290,7 @@ fmod = elementwise(
 )  # fmt: skip
 nextafter = elementwise(
     "nextafter", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: 0.0], scalar=math.nextafter,
-    array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif", domain=[(0.5, 1), (2, 3)], by_format=True,
+    array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif", domain=[(0.5, 1), (2, 3)],
     doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
 ldexp = elementwise(
@@ -383,5 +383,5 @@ lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, (
 nan_to_num = elementwise(
     "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [lambda y, x, nan, posinf, neginf: choose(isfinite(x), 1.0, 0.0)],
     array=lambda np, x, **numbers: np.nan_to_num(x, **numbers), dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
-    by_format=True, doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
+    doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
 )  # fmt: skip

@@ -57,7 +57,7 @@ def rows(
     except MemoryError:
         # Where in the loop it ran out is chance; a kernel names the loop too.
         STATE.site = outermost_loop(program.core.body, STATE.site) or STATE.site
-        raise limits.out_of_memory(limit=options.get("max_memory")) from None
+        raise limits.out_of_memory(options.get("max_memory")) from None
     finally:
         enforced.lift()
         STATE.end()

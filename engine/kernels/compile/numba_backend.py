@@ -24,7 +24,6 @@ from numba.core.targetconfig import ConfigStack
 from numba.core.typeinfer import TypeInferer
 from numba.core.typing.templates import fold_arguments, signature
 
-from ...core.garbage import without_collection
 from ...ops.kernel_functions import helper
 from ...ops.scipy_functions import EXTERNALS
 from .load import Code
@@ -51,7 +50,7 @@ WORD, STATUS = ir.IntType(64), ir.IntType(32)
 def compiled(emitted: Emitted, columns: Sequence[bool] | None = None) -> Code:
     """The object code of emitted source, for this machine;`columns` says which parameters have a value for each row."""
     with LOCK:
-        return without_collection(lambda: Compilation(emitted).code(columns))
+        return Compilation(emitted).code(columns)
 
 
 class Compilation:

@@ -6,10 +6,10 @@ another thread while that one waits, and is told to stop when the wait is interr
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import allocate_lock, start_new_thread
 from threading import current_thread, main_thread
 
-from ...core.watchdog import has_time_limit, start_thread
+from ...core.watchdog import has_time_limit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +31,9 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
     if current_thread() is not main_thread() and not has_time_limit():
         return work()
     done = allocate_lock()
-    begun: list[bool] = []
     outcome: list[Any] = []
 
     def run() -> None:
-        begun.append(True)
         try:
             outcome.extend((True, work()))
         except BaseException as fault:
@@ -44,13 +42,12 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
 
     done.acquire()
     try:
-        start_thread(run)
+        start_new_thread(run, ())
         while not done.acquire(timeout=WAIT):
             pass
     except BaseException:
         stop()
-        if begun:
-            done.acquire(timeout=GRACE)
+        done.acquire(timeout=GRACE)
         raise
     succeeded, found = outcome
     if not succeeded:

@@ -43,7 +43,7 @@ def bound_of(row: Any, bounds: list[int]) -> int:
         return bounds[1]
     if row.keeps:
         return max(bounds[-2:])
-    return int(row.largest(bounds, 1)) if row.exact and row.largest else BOUND
+    return int(min(BOUND, row.largest(bounds, 1))) if row.largest else BOUND
 
 
 def is_elementwise(row: Any) -> bool:
