@@ -53,18 +53,6 @@ def why_not_loaded(error: ImportError) -> str:
 FAULT = 70  # the exit status of a fault of adiff's own
 
 
-def killed(signal: str) -> AdiffError:
-    """The process that answered a line was ended from outside."""
-    hint = "the system does so where memory runs out: --max-memory sets a limit, and fewer --jobs need less"
-    return AdiffError("E0611", f"the process that answered this line was ended by {signal}", hint=hint)
-
-
-def ended(how: str) -> AdiffError:
-    """The process that answered a line ended by itself."""
-    message = f"a fault of adiff's own: the process that answered this line {how}"
-    return AdiffError("E0911", message, hint="please report it")
-
-
 # What the system says of a process that has no more memory, threads, files or room on a disk.
 SPENT = (ENOMEM, EAGAIN, EMFILE, ENFILE, ENOSPC)
 LIMITED = "is there enough memory? `ulimit -a` shows what this process may have"

@@ -8,7 +8,7 @@ from ..parser.errors import AdiffError
 from .bindings import bind, value_of
 from .commands import COMMANDS
 from .result import from_outcome
-from .text import parsed, program_text
+from .text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +43,7 @@ def evaluated(request: Request, output: Output) -> Result:
     command = COMMANDS[request.command]
     if "emit" in request.options and "graph" in request.options:
         raise AdiffError("E0812", "--emit and --graph ask for two things at once", None, "give one of them")
-    text, name = program_text(request, output.environment)
-    program = parsed(text, name)
+    program = program_of(request, output.environment)
     if "rows" in request.options or "over" in request.options:
         from .tables import run
 
@@ -54,7 +53,7 @@ def evaluated(request: Request, output: Output) -> Result:
     write = None if request.flag("quiet") else printer.write
     wrt = request.texts("wrt") or None
     outcome = program.evaluate(request.command, at=at, wrt=wrt, write=write, **options(request))
-    result = from_outcome(command, text, at, outcome)
+    result = from_outcome(command, program.source.text, at, outcome)
     printer.finish(result)
     return result
 

@@ -30,6 +30,11 @@ def program_text(request: Request, environment: Environment) -> tuple[str, str]:
     return text, path
 
 
+def program_of(request: Request, environment: Environment) -> Program:
+    """A request's program."""
+    return parsed(*program_text(request, environment))
+
+
 MOST_PROGRAMS = 100
 PROGRAMS: dict[tuple[str, str], Program] = {}
 

@@ -157,12 +157,11 @@ def delete(children: Children, start: int, end: int) -> syntax.Delete:
     return syntax.Delete(targets, start, end)
 
 
-def global_(children: Children, start: int, end: int) -> syntax.Global:
-    return syntax.Global([name.id for name in children[1]], start, end)
+def declared(kind: type[Node]) -> Build:
+    return lambda children, start, end: kind([name.id for name in children[1]], start, end)
 
 
-def nonlocal_(children: Children, start: int, end: int) -> syntax.Nonlocal:
-    return syntax.Nonlocal([name.id for name in children[1]], start, end)
+global_, nonlocal_ = declared(syntax.Global), declared(syntax.Nonlocal)
 
 
 def dotted(children: Children, start: int, end: int) -> Name:
@@ -232,9 +231,8 @@ define = node(syntax.FunctionDef, "1", 3, -1, list, 5)
 
 
 def parameters(children: Children, start: int, end: int) -> list[Parameter]:
-    found: list[Parameter] = children[0]
-    check_parameters(found)
-    return found
+    check_parameters(children[0])
+    return children[0]  # type: ignore[no-any-return]
 
 
 parameter = node(syntax.Parameter, "0", None, None)
@@ -270,14 +268,11 @@ def binary(children: Children, start: int, end: int) -> Binary:
 unary = node(Unary, 0, 1)
 
 
-def any_of(children: Children, start: int, end: int) -> syntax.BoolOp:
-    return syntax.BoolOp("or", children[0], start, end)
+def chain(word: str) -> Build:
+    return lambda children, start, end: syntax.BoolOp(word, children[0], start, end)
 
 
-def all_of(children: Children, start: int, end: int) -> syntax.BoolOp:
-    return syntax.BoolOp("and", children[0], start, end)
-
-
+any_of, all_of = chain("or"), chain("and")
 compared_first = node(syntax.Compare, 0, [1], [2])
 
 
@@ -296,8 +291,7 @@ lambda_ = node(syntax.Lambda, 1, -1)
 # ------------------------------------------------------------------------------------------- calls, indexes, attributes
 
 
-def attribute(children: Children, start: int, end: int) -> syntax.Attribute:
-    return syntax.Attribute(children[0], children[2].id, start, end)
+attribute = node(syntax.Attribute, 0, "2")
 
 
 def subscript(children: Children, start: int, end: int) -> syntax.Subscript:

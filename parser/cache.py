@@ -34,37 +34,16 @@ def shared() -> bool:
 
 
 def problem() -> str | None:
-    """Why nothing is kept in the folder, in words for its user; None where it can be used, or made."""
-    path = folder()
+    """Why nothing is kept in the folder, in words for its user; None where something can, which is found by trying."""
+    if shared():
+        return "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
+    probe = os.path.join(folder(), f".adiff.{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        if os.path.isdir(path):
-            if shared():
-                return "everybody may write to it, so that nothing in it is used: chmod 700 makes it yours"
-            refused = refusal(path)
-            return f"it cannot be written to{refused}" if refused is not None else None
-        if os.path.lexists(path):
-            return "it is no folder"
-        parent = os.path.dirname(os.path.abspath(path))
-        while not os.path.lexists(parent) and os.path.dirname(parent) != parent:
-            parent = os.path.dirname(parent)
-        refused = refusal(parent) if os.path.isdir(parent) else ""
-        return f"it cannot be made{refused}" if refused is not None else None
+        os.makedirs(folder(), mode=0o700, exist_ok=True)
+        os.mkdir(probe)
+        os.rmdir(probe)
     except (OSError, ValueError) as fault:
-        return f"it cannot be used: {fault}"
-
-
-def refusal(directory: str) -> str | None:
-    """Why nothing can be made in a directory, found by trying (a read-only file system, or one like /proc, refuses what
-    permissions allow): what to add to a sentence; None where something can."""
-    probe = os.path.join(directory, f".adiff.{os.getpid()}.{os.urandom(4).hex()}")
-    try:
-        os.mkdir(probe, 0o700)
-    except PermissionError:
-        return ""
-    except OSError as fault:
-        # Such a file system has no better answer than that the new folder is not there.
-        return "" if isinstance(fault, FileNotFoundError) else f": {(fault.strerror or str(fault)).lower()}"
-    os.rmdir(probe)
+        return str(getattr(fault, "strerror", fault)).lower()
     return None
 
 

@@ -143,7 +143,7 @@ def _caret(place: Place) -> Mistake:
 def _exclamation(place: Place) -> Mistake:
     if place.begins_statement() and place.at(1) == NAME:
         return notebook_command(place)
-    if place.value_before() and place.following != "=":
+    if place.ends_value() and place.following != "=":
         named = place.at(-1) in (NAME, NUMBER) and place.text_at(-2) != "."
         hint = f"write factorial({place.previous if named else '...'})"
         return place.mistake("E0129", "'!' is not the factorial here", hint, place.start_at(-1) if named else None)

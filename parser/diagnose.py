@@ -199,7 +199,7 @@ def colon(place: Place) -> Mistake | None:
     if place.previous in ("if", "elif", "while") and len(words) == 1 and (place.kind in LAYOUT or place.piece == ":"):
         return place.mistake("E0111", f"there is no condition after '{first}'", "write one", *_gap(place))
     if place.accepts(":") and place.piece != ":" and not place.open_brackets():
-        if place.kind in LAYOUT or (":" not in place.rest_of_line() and not (place.value_before() and _same(place))):
+        if place.kind in LAYOUT or (":" not in place.rest_of_line() and not (place.ends_value() and _same(place))):
             return place.mistake("E0115", f"':' is missing after '{first}'", "write ':' here", *_gap(place))
     if first == "for" and place.accepts("in") and "in" not in words:
         return place.mistake("E0128", "'in' is missing in this for statement", "write for x in values:", *_gap(place))

@@ -34,21 +34,15 @@ def shortened(text: str) -> str:
 
 
 class AdiffError(Exception):
-    """A mistake with its code (``E0203``), its message, where it is, and what to write instead.
+    """A mistake with its code (``E0203``), its message, where it is, and what to write instead."""
 
-    ``notes`` are further sentences that a diagnostic prints after the source line.
-    """
-
-    def __init__(
-        self, code: str, message: str, span: Span | None = None, hint: str | None = None, notes: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, code: str, message: str, span: Span | None = None, hint: str | None = None) -> None:
         message = shortened(message)
         super().__init__(message)
         self.code = code
         self.message = message
         self.span = span
         self.advice = None if hint is None else shortened(hint)
-        self.notes = notes
         self.notices: list[Any] = []  # what there was to notice before it
         self.exception: str | None = None  # the class that `except` sees, where the code alone does not say it
 
@@ -87,7 +81,7 @@ class AdiffError(Exception):
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
         # An exception is otherwise rebuilt from its message alone, and a batch sends errors between processes.
-        return type(self), (self.code, self.message, self.span, self.advice, self.notes)
+        return type(self), (self.code, self.message, self.span, self.advice)
 
 
 class AdiffValueError(AdiffError, ValueError):

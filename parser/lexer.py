@@ -102,8 +102,8 @@ def tokenise_inner(table: Table, text: str, start: int, end: int, base: int) -> 
     """The tokens of an expression inside a literal: ``text[start:end]``, where lines have no meaning."""
     tokens = Tokens(text, base)
     position = start
-    for piece in table.pattern.findall(text, start, end):
-        kind = table.seen.get(piece)
+    for piece in [*table.pattern.findall(text, start, end), ""]:
+        kind = table.seen.get(piece) if piece else END
         if kind is None:
             kind = _classify(piece, table)
         if kind >= 0:
@@ -111,9 +111,6 @@ def tokenise_inner(table: Table, text: str, start: int, end: int, base: int) -> 
             tokens.pieces.append(piece)
             tokens.starts.append(base + position)
         position += len(piece)
-    tokens.kinds.append(END)
-    tokens.pieces.append("")
-    tokens.starts.append(base + position)
     return tokens
 
 

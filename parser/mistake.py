@@ -12,9 +12,7 @@ LONGEST = 160
 class Mistake(Exception):
     """What is wrong, between which offsets, and what to write instead."""
 
-    def __init__(
-        self, code: str, message: str, start: int, end: int, hint: str | None = None, notes: tuple[str, ...] = ()
-    ) -> None:
+    def __init__(self, code: str, message: str, start: int, end: int, hint: str | None = None) -> None:
         super().__init__(message)
         self.code = code
         # A name or number that is quoted may be as long as the text.
@@ -22,7 +20,6 @@ class Mistake(Exception):
         self.start = start
         self.end = end
         self.hint = shortened(hint, LONGEST) if hint is not None else None
-        self.notes = notes
 
 
 def mistaken(at: Node, code: str, message: str, hint: str) -> Mistake:

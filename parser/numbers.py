@@ -12,16 +12,12 @@ def number(text: str, start: int, end: int) -> Number:
     """The node of a literal that the lexer's pattern has matched."""
     value: complex
     try:
-        if text.isdigit() and (text[0] != "0" or text == "0"):
-            value = int(text)
-        elif text[-1] in "jJ":
+        if text[-1] in "jJ":
             value = complex(text)
-        elif text[:2] in ("0x", "0X", "0b", "0B", "0o", "0O"):
+        elif text.isdigit() or text[:2].lower() in ("0x", "0b", "0o") or not set(text) & set(".eE"):
             value = int(text, 0)
-        elif "." in text or "e" in text or "E" in text:
-            value = float(text)
         else:
-            value = int(text, 0)
+            value = float(text)
     except ValueError:
         raise _refusal(text, start, end) from None
     if abs(value) == inf:

@@ -50,7 +50,7 @@ def parse(source: Source) -> Module:
         span = Span(source, mistake.start, mistake.end)
         prompted = any(line.lstrip().startswith((">>> ", "In [")) for line in text.split("\n"))
         hint = PROMPT if prompted else None
-        raise AdiffError(mistake.code, mistake.message, span, hint or mistake.hint, mistake.notes) from None
+        raise AdiffError(mistake.code, mistake.message, span, hint or mistake.hint) from None
     return tree
 
 

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
 
 LAYOUT = frozenset((NEWLINE, INDENT, DEDENT, END))
 CLOSED_BY = {"(": ")", "[": "]", "{": "}"}
+WORDS = {
+    NEWLINE: "the end of the line", INDENT: "an indentation", DEDENT: "the end of the block", NUMBER: "the number {}",
+    STRING: "a string", NAME: "the name '{}'",
+}  # fmt: skip
 COMPOUND = frozenset(("if", "elif", "else", "for", "while", "with", "def", "class", "try", "except", "finally"))
 
 
@@ -146,32 +150,22 @@ class Place:
         rows, rules = self.table.rows, self.table.rules
         if isinstance(kind, str):
             kind = self.table.fixed[kind]
-        # The reductions that the token would cause, made without changing the parser's stack: `known` counts the states
-        # that are left of it, `pushed` are those put on top.
-        known = len(self.states)
-        pushed: list[int] = []
-        state = self.states[-1]
-        while True:
-            action = rows[state].get(kind)
+        states = list(self.states)
+        while True:  # the reductions that the token would cause
+            action = rows[states[-1]].get(kind)
             if action is None:
                 return False
             if action >= 0:
                 return True
             length, symbol, _ = rules[~action]
-            taken = min(length, len(pushed))
-            del pushed[len(pushed) - taken :]
-            known -= length - taken
-            state = rows[pushed[-1] if pushed else self.states[known - 1]][symbol]
-            pushed.append(state)
+            del states[len(states) - length :]
+            states.append(rows[states[-1]][symbol])
 
     def operand_expected(self) -> bool:
         return self.accepts(NAME)
 
-    def value_before(self) -> bool:
-        """Whether the token before this one ends a value."""
-        return self.ends_value(-1)
-
-    def ends_value(self, offset: int) -> bool:
+    def ends_value(self, offset: int = -1) -> bool:
+        """Whether the token there, by default the one before this, ends a value."""
         kind = self.at(offset)
         return (
             kind in (NAME, NUMBER, STRING)
@@ -190,33 +184,15 @@ class Place:
     # ------------------------------------------------------------------------------------------------------- reporting
 
     def mistake(
-        self,
-        code: str,
-        message: str,
-        hint: str | None = None,
-        start: int | None = None,
-        end: int | None = None,
-        notes: tuple[str, ...] = (),
+        self, code: str, message: str, hint: str | None = None, start: int | None = None, end: int | None = None
     ) -> Mistake:
         """A mistake at this token, or at the place given."""
-        return Mistake(
-            code, message, self.start if start is None else start, self.end if end is None else end, hint, notes
-        )
+        return Mistake(code, message, self.start if start is None else start, self.end if end is None else end, hint)
 
     def described(self) -> str:
         """This token in words."""
         if self.kind == END or (self.kind in (NEWLINE, DEDENT) and self.at(1) in (DEDENT, END)):
             return "the end of the text"
-        if self.kind == NEWLINE:
-            return "the end of the line"
-        if self.kind == INDENT:
-            return "an indentation"
-        if self.kind == DEDENT:
-            return "the end of the block"
-        if self.kind == NUMBER:
-            return f"the number {shortened(self.piece)}"
-        if self.kind == STRING:
-            return "a string"
-        if self.kind == NAME:
-            return f"the name '{shortened(self.piece)}'"
+        if self.kind in WORDS:
+            return WORDS[self.kind].format(shortened(self.piece))
         return f"'{shortened(self.piece)}'"

@@ -39,7 +39,6 @@ def render(
         if excerpt is not None:
             text, indent, marks = excerpt
             lines += [text, " " * indent + paint(accent, "^" * marks)]
-    lines += [paint(BOLD, "note: ") + _shown_text(note, ascii) for note in error.notes]
     if error.advice is not None:
         lines.append(paint(CYAN, "help: ") + _shown_text(hint or error.advice, ascii))
     return "\n".join(lines)

@@ -20,16 +20,9 @@ class Source:
     def line_starts(self) -> list[int]:
         r"""The offset at which each line begins; a line ends at ``\n``, ``\r\n`` or ``\r``, as in Python."""
         if self._line_starts is None:
-            text = self.text
-            if "\r" in text:
-                # A line feed of the same width stands for each ending, so that offsets stay what they are.
-                text = text.replace("\r\n", " \n").replace("\r", "\n")
-            starts = [0]
-            newline = text.find("\n")
-            while newline >= 0:
-                starts.append(newline + 1)
-                newline = text.find("\n", newline + 1)
-            self._line_starts = starts
+            from re import finditer
+
+            self._line_starts = [0, *(found.end() for found in finditer(r"\r\n?|\n", self.text))]
         return self._line_starts
 
     def position(self, offset: int) -> tuple[int, int]:

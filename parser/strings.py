@@ -187,30 +187,17 @@ class _Fields:
 
     def expression_end(self, start: int, end: int) -> int:
         """The position of what ends an expression: its `=`, `!`, `:` or `}`."""
-        body = self.body
+        from .table import table
+
         depth = 0
-        position = start
-        while position < end:
-            character = body[position]
-            if character in "\"'":
-                width = 3 if body.startswith(character * 3, position) else 1
-                close = body.find(character * width, position + width, end)
-                if close < 0:
-                    break
-                position = close + width
-                continue
-            if character in "([{":
+        for found in table().pattern.finditer(self.body, start, end):
+            piece = found[0]
+            if piece in ("(", "[", "{"):
                 depth += 1
-            elif depth:
-                if character in ")]}":
-                    depth -= 1
-            elif character in ":}":
-                return position
-            elif character in "!=<>" and body.startswith("=", position + 1):
-                position += 1
-            elif character in "!=":
-                return position
-            position += 1
+            elif depth and piece in (")", "]", "}"):
+                depth -= 1
+            elif not depth and piece in ("=", "!", ":", "}"):
+                return found.start()
         raise self.unclosed(start - 1)
 
     def spec_end(self, field: int, start: int, end: int) -> int:

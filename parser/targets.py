@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
+from . import syntax
 from .mistake import Mistake, mistaken
-from .syntax import (
-    Attribute,
-    Binary,
-    BoolOp,
-    Call,
-    Compare,
-    Constant,
-    IfExp,
-    Lambda,
-    List,
-    Name,
-    Number,
-    Starred,
-    String,
-    Subscript,
-    Tuple,
-    Unary,
-)
+from .syntax import Attribute, Call, Constant, Lambda, List, Name, Number, Starred, String, Subscript, Tuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .syntax import Expression
 
 PLACES = (Name, Attribute, Subscript)
-OPERATIONS = (Binary, Unary, Compare, BoolOp, IfExp)
+OPERATIONS = (syntax.Binary, syntax.Unary, syntax.Compare, syntax.BoolOp, syntax.IfExp)
 
 
 def check_target(target: Expression, *, one_place: bool = False, verb: str = "assign to") -> None:

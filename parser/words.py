@@ -126,7 +126,7 @@ def foreign_word(place: Place) -> Mistake | None:
     if place.piece == "if" and place.previous == "else":
         return place.mistake("E0120", "'else if' is written elif here", "write 'elif'", place.start_at(-1))
     # Any of these may be the name of something, so it must stand beside a value like an operator or a keyword.
-    for offset, beside in ((0, place.value_before()), (-1, place.begins_value())):
+    for offset, beside in ((0, place.ends_value()), (-1, place.begins_value())):
         word = place.text_at(offset)
         if beside and place.at(offset) == NAME and word in FOREIGN:
             message, start, end = (
@@ -165,7 +165,7 @@ def orphan(place: Place) -> Mistake | None:
 
 def side_by_side(place: Place) -> Mistake | None:
     """Two values with nothing between them: `2x`, `sin x`, `x y`."""
-    if not place.value_before() or not place.begins_value():
+    if not place.ends_value() or not place.begins_value():
         return None
     left, right = place.previous, place.piece
     start = place.start_at(-1)

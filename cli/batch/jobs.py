@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import suppress
+from functools import partial
 from multiprocessing.connection import Pipe, wait
-from time import monotonic
 
 from ...parser.errors import AdiffError
 from .. import errors
@@ -34,19 +34,17 @@ SIGKILL = 9
 class Process:
     """One process, and the line that it has been given and has not answered."""
 
-    __slots__ = ("connection", "limit", "line", "number", "proven", "since")
+    __slots__ = ("connection", "line", "number", "proven")
 
     def __init__(self, number: int, connection: Connection) -> None:
         self.number = number
         self.connection = connection
         self.line: tuple[int, bytes] | None = None
-        self.limit: float | None = None  # seconds that the line may take
-        self.since = 0.0  # when it was given that line
         self.proven = False  # whether it has answered one
 
     def give(self, line: tuple[int, bytes]) -> None:
         """Hand it a line. Raises OSError where it is gone."""
-        self.line, self.limit, self.since = line, None, monotonic()
+        self.line = line
         self.connection.send(line)
 
     def end(self) -> int:
@@ -168,15 +166,13 @@ class Jobs:
             incoming.read()
 
     def hear(self, process: Process) -> None:
-        """Take what a process says: its line's limit, or what the line came to; or that it is gone."""
+        """Take what a line came to, or that its process is gone."""
         try:
             message = process.connection.recv()
         except (EOFError, OSError):
             self.bury(process)
             return
-        if len(message) == 1:
-            (process.limit,) = message
-        elif process.line is not None:
+        if process.line is not None:
             self.found[process.line[0]] = Reply(*message) if message else None
             process.line, process.proven = None, True
 
@@ -185,20 +181,23 @@ class Jobs:
         self.processes.remove(process)
         status = process.end()
         if process.line is not None:
-            overdue = process.limit is not None and monotonic() - process.since > process.limit
-            error = why(status, process.limit if overdue else None)
-            self.found[process.line[0]] = self.answering.lost(*process.line, error)
+            self.found[process.line[0]] = self.answering.lost(*process.line, partial(why, status))
 
 
 def why(status: int, limit: float | None) -> AdiffError:
-    """The error of a line whose process has ended with such a status; `limit` is the time it had, where that was over."""
+    """The error of a line whose process has ended with such a status; `limit` is the time it had."""
     if status == OUT_OF_TIME and limit is not None:
         from ...engine.core.watchdog import out_of_time
 
         return out_of_time(limit)
-    if status >= 0:
-        return errors.ended(f"ended with status {status}")
-    from signal import Signals
+    name = f"signal {-status}"
+    if status < 0:
+        from signal import Signals
 
-    name = Signals(-status).name if -status in set(Signals) else f"signal {-status}"
-    return errors.killed(name) if -status == SIGKILL else errors.ended(f"was ended by {name}")
+        name = Signals(-status).name if -status in set(Signals) else name
+    if -status == SIGKILL:
+        hint = "the system does so where memory runs out: --max-memory sets a limit, and fewer --jobs need less"
+        return AdiffError("E0611", f"the process that answered this line was ended by {name}", hint=hint)
+    how = f"was ended by {name}" if status < 0 else f"ended with status {status}"
+    said = f"a fault of adiff's own: the process that answered this line {how}"
+    return AdiffError("E0911", said, hint="please report it")

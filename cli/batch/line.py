@@ -21,6 +21,7 @@ from ..words import divide
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ..formats.records import Writer
     from ..request import Request
@@ -104,15 +105,18 @@ class Answering:
         record.result, record.error = None, error
         return Reply(False, self.records.text(record))
 
-    def lost(self, number: int, raw: bytes, error: AdiffError) -> Reply | None:
-        """The record of a line whose process is gone, None for one that asks for nothing."""
+    def lost(self, number: int, raw: bytes, why: Callable[[float | None], AdiffError]) -> Reply | None:
+        """The record of a line whose process is gone, None for one that asks for nothing; `why` says so by its limit of time."""
         record = self.record(number, raw)
+        limit: Any = self.batch.options.get("timeout")
         try:
-            if self.request(record, raw) is None:
+            request = self.request(record, raw)
+            if request is None:
                 return None
+            limit = request.options.get("timeout", limit)
         except AdiffError:
             pass  # its record holds what the line says of itself
-        return self.failed(record, error)
+        return self.failed(record, why(limit))
 
     def evaluate(self, record: Record, raw: bytes, beside: Environment) -> bool:
         """Put the result of a line into its record; whether it asks for anything."""

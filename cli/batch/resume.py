@@ -52,10 +52,15 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
 
 def whole_records(path: str) -> Iterator[tuple[int, dict[str, Any], int]]:
     """The records of a file, each with its number and the bytes up to its end. A last one that was cut is left out."""
+    import json
+
     end = 0
     with open_file(path) as file:
         for number, raw in enumerate(iter(file.readline, b""), 1):
-            record = whole(raw)
+            try:
+                record = json.loads(raw) if raw.endswith(b"\n") and raw.startswith(HEAD) else None
+            except (ValueError, RecursionError):
+                record = None
             if record is None:
                 # What does not begin as a record does is somebody's text, and stays.
                 if (raw.startswith(HEAD) or HEAD.startswith(raw)) and not file.read(1):
@@ -63,17 +68,6 @@ def whole_records(path: str) -> Iterator[tuple[int, dict[str, Any], int]]:
                 raise errors.unusable(f"{path}:{number}", "is no record of a batch", "-o FILE begins anew")
             end += len(raw)
             yield number, record, end
-
-
-def whole(raw: bytes) -> dict[str, Any] | None:
-    """The record that a line holds, None where it holds none or a part of one."""
-    import json
-
-    try:
-        found = json.loads(raw) if raw.endswith(b"\n") and raw.startswith(HEAD) else None
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def did(found: dict[str, Any]) -> bool:

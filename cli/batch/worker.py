@@ -30,8 +30,7 @@ def serve(answering: Answering, processes: int, connection: Connection, lifeline
     limits: list[Deadline] = []
 
     def limited(seconds: float) -> None:
-        """Say how long a line may take before its work begins, and end the process where it takes longer."""
-        connection.send((seconds,))
+        """End the process where a line takes longer."""
         limits.append(Deadline(seconds))
         limits[-1].__enter__()
 

@@ -6,7 +6,7 @@ from ...engine.command import DERIVATIVE, DIFFERENTIATE, EVALUATED, SHOWN, WRT, 
 from ...parser.errors import AdiffError
 from ..evaluate import inputs, options
 from ..result import Result, attach
-from ..text import program_text
+from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,14 +24,13 @@ def answer(request: Request, output: Output) -> Result:
     from ... import program
     from ...engine.formulas.derivation import as_program
 
-    text, name = program_text(request, output.environment)
     given = options(request)
     order = given.pop("order", 1)
     if (request.texts("at") or request.bound.get("at")) and style.format in NOTATIONS:
         raise AdiffError(
             "E0812", f"--format {style.format} writes formulas, and --at asks for values", None, "leave one of them out"
         )
-    parsed = program(text, name)
+    parsed = program_of(request, output.environment)
     at = inputs(request, parsed)
     found = parsed.derive(request.texts("wrt") or None, order, given.get("timeout"))
     outcome = parsed.evaluate("value", at=at, write=None, **given) if at else None

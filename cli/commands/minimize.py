@@ -12,7 +12,7 @@ from ..evaluate import inputs, limits, options
 from ..formats.json import document, dumps
 from ..progress import Progress
 from ..result import Evaluated, Result, attach
-from ..text import program_text
+from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,13 +30,11 @@ GIVEN = ("method", "max_iterations", "tolerance", RATE)
 
 def answer(request: Request, output: Output) -> Result:
     """Minimise the request's program."""
-    from ... import program
     from ...engine.core.limits import enforced
     from ...engine.minimize import minimize
 
     start_of_work = perf_counter()
-    text, name = program_text(request, output.environment)
-    parsed = program(text, name)
+    parsed = program_of(request, output.environment)
     at = inputs(request, parsed)
     start = start_of(request, parsed, at)
     check_method(request)
@@ -57,7 +55,7 @@ def answer(request: Request, output: Output) -> Result:
         )
     trace.finish()
     result = result_of(found)
-    result.subject = Evaluated(text, {}, found)
+    result.subject = Evaluated(parsed.source.text, {}, found)
     result.timings = {"minimize": perf_counter() - start_of_work}
     return result
 
@@ -122,23 +120,16 @@ class Trace:
         self.progress.show(iteration)
         if not self.shown:
             return
-        row = {"iteration": iteration, "value": value, "gradient_norm": norm}
         if self.style.format == "table":
-            self.draw(row)
+            from ..formats.numbers import scalar_text
+
+            head = "" if self.begun else f"{'iteration':>11}   {'value':<24}   gradient norm\n"
+            shown, norm_shown = (scalar_text(x, self.style.precision) for x in (value, norm))
+            self.output.write(f"{head}{iteration:>11}   {shown:<24}   {norm_shown}\n")
         else:
-            record = document("minimize", {**row, "point": point})
-            self.output.write(dumps(record, self.style.ascii) + "\n")
+            row = {"iteration": iteration, "value": value, "gradient_norm": norm, "point": point}
+            self.output.write(dumps(document("minimize", row), self.style.ascii) + "\n")
         self.begun = True
-
-    def draw(self, row: dict[str, Any]) -> None:
-        """One row of a table whose columns are as wide as any number; the head comes before the first."""
-        from ..formats.canvas import Canvas
-        from ..formats.numbers import scalar_text
-
-        canvas = Canvas(self.style)
-        value, norm = (f"{scalar_text(row[key], self.style.precision):<24}" for key in ("value", "gradient_norm"))
-        canvas.grid(("iteration", "value", "gradient norm"), [(f"{row['iteration']:>9}", value, norm)])
-        self.output.write(canvas.text() if not self.begun else canvas.text().splitlines()[-1] + "\n")
 
     def finish(self) -> None:
         """Leave a line free between a table and the answer."""

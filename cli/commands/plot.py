@@ -10,7 +10,7 @@ from ...parser.errors import AdiffError
 from .. import errors
 from ..evaluate import inputs, options
 from ..result import Result
-from ..text import program_text
+from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ NOWHERE = "'adiff value' at a point of it says where the first nan or infinity a
 def answer(request: Request, output: Output) -> Result:
     """The picture, in a terminal or a file; or the numbers that it is drawn from, in the other formats."""
     style = output.style
-    from ... import program
     from ..formats import PICTURES
     from ..tables.run import axes
 
@@ -40,15 +39,15 @@ def answer(request: Request, output: Output) -> Result:
         raise errors.usage("plot needs one or two ranges", "for example: --over x=-3:3, or also --over y=-2:2")
     sizes = (POINTS,) if len(texts) == 1 else (SIDE, SIDE) if as_file or not as_text else (COLUMNS, LINES)
     request.options["over"] = [spread(text, size) for text, size in zip(texts, sizes)]
-    text, name = program_text(request, output.environment)
-    parsed = program(text, name)
+    parsed = program_of(request, output.environment)
     ranges = {name: points[:] for name, points in axes(request, parsed).items()}
     if (as_file or as_text) and any(points.min() == points.max() for points in ranges.values()):
         raise errors.usage("a range of one point is no picture", "for example: --over x=-3:3")
     at = inputs(request, parsed)
     order = request.number("order")
     given = {key: value for key, value in options(request).items() if key != "order"}
-    title = text.strip() if len(text.strip()) <= LONGEST and "\n" not in text.strip() else name
+    title = parsed.source.text.strip()
+    title = title if len(title) <= LONGEST and "\n" not in title else parsed.source.name
     if len(ranges) == 1:
         result, drawn = curves(parsed, ranges, at, 1 if order is None else order, given, title)
     else:

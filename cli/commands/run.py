@@ -7,7 +7,7 @@ from ...engine.commands import tape, value
 from ..evaluate import Printer, inputs, options
 from ..progress import Progress
 from ..result import Result, from_outcome
-from ..text import program_text
+from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 def answer(request: Request, output: Output) -> Result:
     """Run the program; its result says nothing more where the last statement gives None."""
     style = output.style
-    text, name = program_text(request, output.environment)
-    from ... import program
-
-    parsed = program(text, name)
+    parsed = program_of(request, output.environment)
     at = inputs(request, parsed)
     beside = output.environment.write_error if style.format in ("csv", "tsv") else output.write
     printer = Printer(output, beside)
@@ -34,7 +31,7 @@ def answer(request: Request, output: Output) -> Result:
         )  # fmt: skip
     finally:
         progress.clear()
-    result = from_outcome((tape if as_tape else value).COMMAND, text, at, outcome)
+    result = from_outcome((tape if as_tape else value).COMMAND, parsed.source.text, at, outcome)
     if as_tape:
         return result
     if outcome.value is None:

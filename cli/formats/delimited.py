@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .numbers import entries, is_array, is_float32, plain, scalar_text, value_text
+from .numbers import entries, is_array, plain, scalar_text, value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,19 +31,7 @@ def names(name: str, value: Any) -> Iterator[str]:
 
 def scalars(value: Any) -> Iterator[str]:
     """The fields of a value's scalars."""
-    value = plain(value)
-    if is_array(value) and value.shape and value.dtype.kind in "fiub":
-        return iter(numbers(value.ravel()))
     return (scalar_field(scalar, single) for _, scalar, single in entries(value))
-
-
-def numbers(array: Any) -> list[str]:
-    """The entries of an array of real numbers or booleans as text."""
-    if array.dtype.kind != "f":
-        return list(map(str, array.tolist()))
-    if is_float32(array):
-        return [float.__repr__(float(text)) for text in map(str, array.astype("float32"))]
-    return list(map(float.__repr__, array.tolist()))
 
 
 def lines(records: Sequence[Sequence[str]], delimiter: str) -> str:

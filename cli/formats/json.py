@@ -38,8 +38,8 @@ def _dumps(value: Any, quote: Any, single: bool) -> str:
         return f"[{number(value.real, single)}, {number(value.imag, single)}]"
     if is_array(value):
         content = value.tolist()
-        if str(value.dtype) == "float64" and is_finite(value):
-            return repr(content)  # Python's text of such a list is JSON, and it is made in C
+        if str(value.dtype) == "float64" and "n" not in (text := repr(content)):
+            return text  # Python's text of a list without nan and inf is JSON, and it is made in C
         return _dumps(content, quote, is_float32(value))
     if hasattr(value, "to_plain"):
         return _dumps(plain(value), quote, single)
@@ -52,13 +52,6 @@ def number(value: float, single: bool) -> str:
     """A number, or the string that stands for one JSON does not have."""
     text = shortest(value) if single else float.__repr__(value)
     return f'"{text}"' if text in ("nan", "inf", "-inf") else text
-
-
-def is_finite(array: Any) -> bool:
-    """Whether every entry is a number."""
-    import numpy
-
-    return bool(numpy.isfinite(array).all())
 
 
 def document(command: str, content: dict[str, Any]) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Raised(AdiffError):
         self.instance = instance
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
-        return AdiffError, (self.code, self.message, self.span, self.advice, self.notes)
+        return AdiffError, (self.code, self.message, self.span, self.advice)
 
 
 def raise_value(value: Any) -> AdiffError:

@@ -18,7 +18,6 @@ from math import isqrt, log2
 
 from ..core.errors import failure
 from ..ops.exponential import log
-from ..ops.trigonometric import cos, sin
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,7 +153,6 @@ def total(pairs: Iterable[tuple[Real, Node]]) -> Node:
             pending.append((c, node.args[0]))
         else:
             terms[node] = plus(terms.get(node, Fraction(0)), c)
-    constant = plus(constant, pythagoras(terms))
     terms = {node: c for node, c in terms.items() if c}
     if not terms:
         return number(constant)
@@ -163,27 +161,6 @@ def total(pairs: Iterable[tuple[Real, Node]]) -> Node:
         return first
     args = sorted(terms, key=lambda node: node.serial)
     return make(SUM, tuple(args), (constant, tuple([terms[node] for node in args])))
-
-
-def pythagoras(terms: dict[Node, Real]) -> Real:
-    """Put c*t for c*t*sin(u)**2 + c*t*cos(u)**2; returns what that adds to the constant."""
-    constant: Real = Fraction(0)
-    for term in [t for t in terms if t.kind == PRODUCT]:
-        pairs = dict(zip(term.args[::2], term.args[1::2]))
-        for base, exponent in pairs.items():
-            if exponent is TWO and base.kind == CALL and base.value[0] is sin:
-                rest = {b: e for b, e in pairs.items() if b is not base}
-                other = product(Fraction(1), [*rest.items(), (make(CALL, base.args, (cos, ())), TWO)])
-                c = terms.get(term)
-                if c and terms.get(other) == c:
-                    del terms[term], terms[other]
-                    kept = product(Fraction(1), rest.items())
-                    if kept is ONE:
-                        constant = plus(constant, c)
-                    else:
-                        terms[kept] = plus(terms.get(kept, Fraction(0)), c)
-                    break
-    return constant
 
 
 def add(*nodes: Node) -> Node:

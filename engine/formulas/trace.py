@@ -128,11 +128,6 @@ def literal(t: Tracer, node: c.Literal) -> Run:
     return lambda f: constant(node.value)
 
 
-def exact_operands(op: Operation, x: Any, y: Any) -> bool:
-    """Whether Python's integers have no integer as the result of an operator."""
-    return x.__class__ is int and y.__class__ is int and (op is arithmetic.divide or (op is arithmetic.power and y < 0))
-
-
 def operation(t: Tracer, node: c.Operator) -> Run:
     left, right = t.expression(node.left), t.expression(node.right)
     general = expressions.operation
@@ -140,7 +135,9 @@ def operation(t: Tracer, node: c.Operator) -> Run:
     def run(f: Any) -> Any:
         x, y = left(f), right(f)
         STATE.site = node.site
-        if exact_operands(node.op, x, y):
+        # Where Python's integers have no integer as the result.
+        fraction = node.op is arithmetic.divide or (node.op is arithmetic.power and y.__class__ is int and y < 0)
+        if fraction and x.__class__ is int and y.__class__ is int:
             x = Formula(number(x))
         return plain(general(t, node, lambda f: x, lambda f: y)(f))
 
@@ -256,21 +253,16 @@ def if_(t: Tracer, node: c.If, rest: Run | None = None) -> Run:
     return run
 
 
-def chosen(x: Any, f: Any, then: Run, otherwise: Run) -> Any:
-    """The value of one of two expressions."""
-    x = condition(x)
-    if x.__class__ is not Formula:
-        return (then if x else otherwise)(f)
-    return branch(x, f, lambda f: (then(f),), lambda f: (otherwise(f),))[0]
-
-
 def choose(t: Tracer, node: c.Choose) -> Run:
     test, then, otherwise = t.expressions([node.test, node.then, node.otherwise])
 
     def run(f: Any) -> Any:
         x = test(f)
         STATE.site = node.site
-        return chosen(x, f, then, otherwise)
+        x = condition(x)
+        if x.__class__ is not Formula:
+            return (then if x else otherwise)(f)
+        return branch(x, f, lambda f: (then(f),), lambda f: (otherwise(f),))[0]
 
     return run
 
