@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from itertools import islice
 
 import numpy as np
@@ -17,7 +16,7 @@ from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.creation import checked_shape
 from ..ops.random import generator, seed_draws, unseeded
-from ..ops.support import FOR_LIBRARY, integers, ndarray
+from ..ops.support import FOR_LIBRARY, integers
 from .kind import call, of_dtype
 
 TYPE_CHECKING = False
@@ -43,30 +42,6 @@ def update(variable: Any, change: Any) -> Any:
 
 def notify(code: Any, message: Any) -> None:
     STATE.notify(code, message)
-
-
-def vector(x: Any, name: Any, what: Any) -> Tensor:
-    """An argument that must be a vector of integers."""
-    found = int64(x, name, what)
-    if found.ndim != 1:
-        raise failure("E0302", f"{name}: {what} must be a vector, not of shape {shape_text(found.shape)}")
-    return found
-
-
-def places(mask: Any) -> Tensor:
-    """Where a mask holds, in the flattened tensor."""
-    return Tensor(ndarray(mask).reshape(-1).nonzero()[0], INT64)
-
-
-def first(mask: Any) -> int | None:
-    """The first of the rows where a mask holds; None if there is none."""
-    held = ndarray(mask)
-    return int(held.reshape(len(held), -1).any(axis=1).argmax()) if held.any() else None
-
-
-def place_behind(key: Any, keys: list[Any]) -> int:
-    """Where a key stands among sorted ones, behind its equals."""
-    return bisect_right(keys, key)
 
 
 def csv_fields(line: str, delimiter: Any, quotes: Any) -> list[str]:
@@ -97,28 +72,6 @@ def kept(items: Any, count: int | None) -> list[Any]:
 def taken(items: Any, most: int) -> list[Any]:
     """The next items, so many of them or as many as there are."""
     return list(islice(items, min(max(most, 0), 1 << 62)))
-
-
-def applied(function: Any, element: Any) -> Any:
-    """A function of an element of a Dataset; one of a tuple takes its parts."""
-    return call(function, *element) if element.__class__ is tuple else call(function, element)
-
-
-def combined(change: Any, elements: list[Any]) -> Any:
-    """`change` of the lists of what stands at one place in elements of one structure of tuples and dicts."""
-    first = elements[0]
-    cls = first.__class__
-    if cls not in (tuple, dict):
-        if any(x.__class__ in (tuple, dict) for x in elements):
-            raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
-        return call(change, elements)
-    if any(x.__class__ is not cls or len(x) != len(first) for x in elements):
-        raise failure("E0302", "the elements of the dataset differ in structure, so they make no batch")
-    if cls is tuple:
-        return tuple([combined(change, list(items)) for items in zip(*elements)])
-    if any(x.keys() != first.keys() for x in elements):
-        raise failure("E0302", "the elements of the dataset differ in their keys, so they make no batch")
-    return {key: combined(change, [x[key] for x in elements]) for key in first}
 
 
 class Draws:
@@ -170,8 +123,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, applied, combined, csv_fields, describe, fail, first, int64, kept, notify, of_dtype,
-            path_ends, place_behind, places, shape_text, taken, update, vector,
+            allocate, csv_fields, describe, fail, int64, kept, notify, of_dtype, path_ends, shape_text, taken, update,
         )
     },
 }  # fmt: skip

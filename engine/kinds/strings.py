@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from ..core.dtypes import STRING
 from ..core.errors import failure
-from ..core.operands import as_operand, describe, kind_of, operand_dtype, plain, shown, wrap
-from ..core.state import STATE
+from ..core.operands import as_operand, describe, operand_dtype, plain, shown
 from ..core.tensor import Tensor
 from ..ops.structure import as_dtype
-from .kind import call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,45 +52,6 @@ def texts(name: str, x: Any) -> Any:
     if not (x.__class__ is Tensor and 0 in x.shape):
         raise failure("E0301", f"{name} needs strings, and got {describe(x)}", "strings.as_string(x) makes them")
     return Tensor(array_of(STRING, plain(x)), STRING)
-
-
-def each(name: str, function: Any, dtype: Any, *values: Any) -> Any:
-    """A function of the program of each element of tensors, or RaggedTensors, that broadcast."""
-    import numpy as np
-
-    if kind_of(values) is not None:
-        levels, flats = call(STATE.library("kinds/rows.RaggedTensor", "aligned"), name, list(values))
-        return call(STATE.library("kinds/rows.RaggedTensor", "in_rows"), each(name, function, dtype, *flats), levels)
-    # NumPy's own arrays of strings drop a NUL at the end.
-    arrays = [np.asarray(x, dtype=object if x.__class__ is str else None) for x in map(plain, map(as_operand, values))]
-    try:
-        np.broadcast_shapes(*[array.shape for array in arrays])
-    except ValueError:
-        shapes = " and ".join(str(list(array.shape)) for array in arrays)
-        raise failure("E0302", f"{name}: shapes {shapes} do not fit", "equal shapes, or scalars") from None
-    run = np.frompyfunc(lambda *items: plain(call(function, *items)), len(arrays), 1)
-    dtype = as_dtype(dtype)
-    return wrap(np.asarray(run(*arrays), dtype=object if dtype is STRING else dtype.name), dtype)
-
-
-def rows(name: str, function: Any, dtype: Any, values: Any) -> Any:
-    """The parts that a function gives of each string: a vector for a scalar, else a RaggedTensor with one dimension more."""
-    import numpy as np
-
-    from .ragged import RaggedTensor, splits_of
-
-    if values.__class__ is RaggedTensor:
-        return values.with_flat(rows(name, function, dtype, values.flat))
-    dtype, strings = as_dtype(dtype), np.asarray(plain(texts(name, values)), dtype=object)
-    lists = [call(function, text) for text in strings.ravel()]
-    flat = Tensor(array_of(dtype, [plain(part) for items in lists for part in items]), dtype)
-    if not strings.ndim:
-        return flat
-    found = RaggedTensor(flat, splits_of([len(items) for items in lists]))
-    for axis in range(strings.ndim - 1, 0, -1):
-        count = int(np.prod(strings.shape[:axis]))
-        found = RaggedTensor(found, np.arange(count + 1) * strings.shape[axis])
-    return found
 
 
 def pattern(name: str, run: Callable[[Any], Any], given: Any) -> Any:
@@ -165,6 +124,6 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "internal.strings.encoded": lambda text, encoding: string(text.encode(encoding, "replace")),
     **{
         f"internal.strings.{function.__name__}": function
-        for function in (size, texts, each, rows, replaced, matches, decoded, decode_raw, base64_of, of_base64)
+        for function in (size, texts, replaced, matches, decoded, decode_raw, base64_of, of_base64)
     },
 }
