@@ -90,10 +90,6 @@ def arguments(
     return collect
 
 
-def spread(compiler: Compiler, node: c.Spread) -> Run:
-    return compiler.expression(node.value)
-
-
 def call(compiler: Compiler, node: c.Call) -> Run:
     function = compiler.expression(node.function)
     collect = arguments(compiler, node.args, compiler.expressions(node.args), node.keywords)

@@ -14,7 +14,7 @@ from ..core.tensor import OPERATORS
 from ..core.wording import has_no_attribute
 from ..kinds.kind import Kind
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
-from .values import Context, Derived, Function, invoke
+from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -213,19 +213,20 @@ class Instance(Kind):
             return invoke(found, [self, *args], keywords)
         return invoke(self.get_attribute(name), args, keywords)
 
-    def lacks(self, method: str) -> str | None:
-        """The hint that names a method which a class of the program would need; None for one of the library."""
-        return None if self.cls.library else f"its class has no method {method}"
+    def required(self, name: str, lack: str, args: list[Any], keywords: dict[str, Any] | None = None) -> Any:
+        """What a method gives that an operation of the language needs; an error with the words `lack` where there is none."""
+        if not self.has(name):
+            hint = None if self.cls.library else f"its class has no method {name}"
+            raise failure("E0304", f"{self.description} {lack}", hint)
+        return self.call_method(name, args, keywords or {})
 
     def has(self, name: str) -> bool:
         return self.cls.lookup(name) is not ABSENT
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         """Its `__call__`, or Keras' `call`."""
-        for name in ("__call__", "call"):
-            if self.has(name):
-                return self.call_method(name, args, keywords)
-        raise failure("E0304", f"{self.description} cannot be called", self.lacks("__call__"))
+        name = "__call__" if self.has("__call__") or not self.has("call") else "call"
+        return self.required(name, "cannot be called", args, keywords)
 
     # --- what the language asks of values ----------------------------------------------------------------------------
 
@@ -251,35 +252,26 @@ class Instance(Kind):
         return to_plain(self.call_method("_result", [], {})) if self.has("_result") else self.text(str)
 
     def length(self) -> int:
-        if not self.has("__len__"):
-            raise failure("E0304", f"{self.description} has no length", self.lacks("__len__"))
-        found = self.call_method("__len__", [], {})
+        found = self.required("__len__", "has no length", [])
         if found.__class__ is not int or found < 0:
             raise failure("E0304", f"__len__ of {self.cls.name} gives {describe(found)}, and must give a count")
         return int(found)
 
     def get_item(self, index: Any) -> Any:
-        return self.of_items("__getitem__", "have no items", index)
+        return self.required("__getitem__", "has no items", [index])
 
     def set_item(self, index: Any, value: Any) -> Instance:
-        self.of_items("__setitem__", "have no items that can be assigned", index, value)
+        self.required("__setitem__", "has no items that can be assigned", [index, value])
         return self
-
-    def of_items(self, name: str, lack: str, *args: Any) -> Any:
-        if not self.has(name):
-            raise failure("E0304", f"instances of {self.cls.name} {lack}", self.lacks(name))
-        return self.call_method(name, list(args), {})
 
     def iterate(self) -> Iterator[Any]:
         from ..kinds.access import iterate
 
         if self.has("__next__"):
             return self.following()
-        if self.has("__iter__"):
-            return iterate(self.call_method("__iter__", [], {}))
-        if self.has("__getitem__") and self.has("__len__"):
+        if self.has("__getitem__") and self.has("__len__") and not self.has("__iter__"):
             return map(self.get_item, range(self.length()))
-        raise failure("E0304", f"{self.description} cannot be iterated over", self.lacks("__iter__"))
+        return iterate(self.required("__iter__", "cannot be iterated over", []))
 
     def following(self) -> Iterator[Any]:
         """What `__next__` gives until it raises StopIteration."""
@@ -308,17 +300,25 @@ class Instance(Kind):
             return truth(self.call_method("__bool__", [], {}))
         return not self.has("__len__") or self.length() > 0
 
+    def __enter__(self) -> Any:
+        return self.call_method("__enter__", [], {})
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
+        from .exceptions import caught, handled
+        from .operators import truth
+
+        exception = caught(error, None) if isinstance(error, AdiffError) and handled(error) else None
+        given = [None if exception is None else exception.cls, exception, None]
+        return truth(self.call_method("__exit__", given, {})) and exception is not None
+
     def operate(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """An operator by the method of that name, of the operand on the left or of that on the right."""
         if op is OPERATORS.not_equal and self.has("__eq__"):
             from .operators import truth
 
             return not truth(self.operate(OPERATORS.equal, inputs, attributes))
-        names: tuple[str, ...] = ()
-        if op in PREFIX_ROWS.values():
-            names = (PREFIX_METHODS.get(op.symbol, ""), "")
-        else:
-            names = OPERATOR_METHODS.get(op.symbol, ())
+        prefix = (PREFIX_METHODS.get(op.symbol, ""), "")
+        names = prefix if op in PREFIX_ROWS.values() else OPERATOR_METHODS.get(op.symbol, ())
         operands = list(inputs)
         for name, x in zip(names, operands):
             if x.__class__ is Instance and x.has(name):
@@ -328,38 +328,13 @@ class Instance(Kind):
         if self.has("_operation"):  # of Keras' symbolic tensors: any row is a layer
 
             def row(args: list[Any], keywords: dict[str, Any]) -> Any:
-                return (
-                    apply(op, tuple(args), attributes)
-                    if op.function is None
-                    else op.function(*args, **attributes or {})
-                )
+                run = op.function
+                return apply(op, tuple(args), attributes) if run is None else run(*args, **attributes or {})
 
             return self.call_method("_operation", [Derived(op.name, row), *operands], {})
-        hint = self.lacks(names[0 if operands[0] is self else 1]) if names else None
+        lack = names[0 if operands[0] is self else 1] if names and not self.cls.library else ""
+        hint = f"its class has no method {lack}" if lack else None
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
-
-
-class Entered(Context):
-    """An instance whose methods `with` calls."""
-
-    __slots__ = ("instance",)
-
-    def __init__(self, instance: Instance) -> None:
-        self.instance = instance
-
-    def enter(self) -> Any:
-        return self.instance.call_method("__enter__", [], {})
-
-    def leave(self) -> None:
-        self.instance.call_method("__exit__", [None, None, None], {})
-
-    def ends(self, error: AdiffError) -> bool:
-        from .exceptions import caught
-        from .operators import truth
-
-        exception = caught(error, None)
-        kind = None if exception is None else exception.cls
-        return truth(self.instance.call_method("__exit__", [kind, exception, None], {}))
 
 
 class Property:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.state import STATE, Site
 from ..program import core as c
 from ..program.core import UNSET
-from . import calls, definitions, expressions, generators, libraries, statements
+from . import calls, expressions, generators, libraries, statements
 from .operators import truth
 from .targets import assigner
 
@@ -101,7 +101,7 @@ EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Not: expressions.negation,
     c.Choose: expressions.choose,
     c.Apply: calls.apply,
-    c.Spread: calls.spread,
+    c.Spread: lambda compiler, node: compiler.expression(node.value),
     c.Call: calls.call,
     c.Method: calls.method,
     c.Watch: statements.watch,
@@ -126,10 +126,10 @@ STATEMENTS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Break: statements.break_,
     c.Continue: statements.continue_,
     c.Return: statements.return_,
-    c.Define: definitions.define,
-    c.DefineClass: definitions.define_class,
+    c.Define: statements.define,
+    c.DefineClass: statements.define_class,
     c.Try: generators.whole,
-    c.Raise: definitions.raise_,
+    c.Raise: statements.raise_,
     c.With: generators.whole,
     c.Assert: statements.assert_,
     c.Delete: statements.delete,

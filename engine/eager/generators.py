@@ -14,11 +14,9 @@ from ..core.operands import describe
 from ..core.state import STATE
 from ..kinds.access import iterate
 from ..program import core as c
-from .classes import Entered, Instance
 from .exceptions import caught, handled
-from .iteration import Generator
 from .statements import BREAK, CONTINUE
-from .values import Context, in_library
+from .values import Generator, in_library
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,8 +49,8 @@ def holds_yield(x: Any) -> bool:
 
 def steps(compiler: Compiler, nodes: list[c.Stmt]) -> Steps:
     """Statements one after the other."""
-    parts: list[tuple[bool, Any]] = []
-    for node in nodes:
+    parts: list[tuple[bool, Any]] = [] if holds_yield(nodes) else [(False, compiler.block(nodes))]
+    for node in [] if parts else nodes:
         own = holds_yield(node)
         parts.append((own, STATEMENTS[node.__class__](compiler, node) if own else compiler.statement(node)))
 
@@ -142,9 +140,7 @@ def with_(compiler: Compiler, node: c.With) -> Steps:
     def run(f: list[Any]) -> Running:
         value = given(f)
         STATE.site = site
-        if value.__class__ is Instance and value.has("__enter__") and value.has("__exit__"):
-            value = Entered(value)
-        if not isinstance(value, Context):
+        if not hasattr(value, "__enter__"):
             raise failure("E0304", f"'with' cannot enter {describe(value)}", "write: with GradientTape() as t:")
         with value as bound:
             if put is not None:

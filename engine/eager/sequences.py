@@ -10,9 +10,8 @@ from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import VIEWS, hashable, iterate
 from ..ops.registry import OPERATOR_ROWS
 from .classes import Instance
-from .iteration import Generator
 from .operators import binary, compare, truth
-from .values import invoke
+from .values import Generator, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,16 +10,20 @@ from sys import getrefcount
 from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
-from ..core.state import STATE
+from ..core.state import STATE, Site
 from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
 from ..program import core as c
 from ..program.core import UNSET
+from ..program.expressions import FIRST
 from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
+from .classes import ABSENT, Class
 from .element_writes import GONE, OWN
+from .exceptions import raise_value
 from .operators import binary
 from .targets import put_element
+from .values import in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,11 +243,65 @@ def assert_(compiler: Compiler, node: c.Assert) -> Run:
     return run
 
 
-def delete(compiler: Compiler, node: c.Delete) -> Run:
-    return removal(compiler, node)
+def define(compiler: Compiler, node: c.Define) -> Run:
+    function = compiler.expression(node.function)
+    decorators = compiler.expressions(node.decorators)
+    put = compiler.target(node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        put(f, decorated(function(f), decorators, f, site))
+
+    return run
 
 
-def removal(compiler: Compiler, target: c.Target | c.Delete) -> Run:
+def decorated(value: Any, decorators: list[Run], f: list[Any], site: Site) -> Any:
+    for decorator in reversed(decorators):
+        decorate = decorator(f)
+        STATE.site = site
+        value = invoke(decorate, [value], {})
+    return value
+
+
+def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
+    bases = compiler.expressions(node.bases)
+    body = compiler.block(node.body.body)
+    decorators = compiler.expressions(node.decorators)
+    put = compiler.target(node.target)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        parents = [base(f) for base in bases]
+        STATE.site = site
+        for parent in parents:
+            if parent.__class__ is not Class:
+                raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class")
+        made = Class(node.name, parents, {"_annotated": node.annotated}, library=in_library(site))
+        frame: list[Any] = [UNSET] * node.body.size
+        frame[0], frame[FIRST] = f, made
+        body(frame)
+        made.members.update({name: frame[slot] for name, slot in node.members if frame[slot] is not UNSET})
+        begin = made.lookup("__init_subclass__", made)
+        if begin is not ABSENT:
+            invoke(begin, [made], {})
+        put(f, decorated(made, decorators, f, site))
+
+    return run
+
+
+def raise_(compiler: Compiler, node: c.Raise) -> Run:
+    value = compiler.expression(node.value)
+    site = node.site
+
+    def run(f: list[Any]) -> None:
+        x = value(f)
+        STATE.site = site
+        raise raise_value(x)
+
+    return run
+
+
+def delete(compiler: Compiler, target: c.Target | c.Delete) -> Run:
     if target.__class__ is c.Store:
         read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
         put = compiler.target(target)
@@ -277,4 +335,4 @@ def removal(compiler: Compiler, target: c.Target | c.Delete) -> Run:
             delete(target.name)
 
         return remove_attribute
-    return one_by_one([removal(compiler, t) for t in target.targets])  # type: ignore[union-attr]
+    return one_by_one([delete(compiler, t) for t in target.targets])  # type: ignore[union-attr]

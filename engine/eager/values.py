@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ...parser.fields import Record
+from ..core import limits
 from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
 from ..core.operation import UNFIT, unfit
+from ..core.state import STATE
+from ..core.wording import calls_itself
 from ..kinds.kind import INVOKE
 
 TYPE_CHECKING = False
@@ -157,6 +160,53 @@ def point_outside(error: AdiffError, site: Site) -> None:
         error.span = span_of(site)
 
 
+class Generator:
+    """What a call of a function with `yield` gives: an iterator that runs the body up to the next `yield` for each item."""
+
+    __slots__ = ("library", "name", "steps")
+    description = "a generator"
+
+    def __init__(self, name: str, steps: Any, library: bool = False) -> None:
+        self.name = name
+        self.steps = steps
+        self.library = library
+
+    def __iter__(self) -> Generator:
+        return self
+
+    def method_get_next(self) -> Any:
+        """What TensorFlow's iterators of Datasets call `next`."""
+        return next(self)
+
+    def __next__(self) -> Any:
+        return self.resume(next)
+
+    def method_throw(self, exception: Any) -> Any:
+        """Raise an exception at the `yield` where it stands; the next item."""
+        from .exceptions import raise_value
+
+        try:
+            return self.resume(lambda steps: steps.throw(raise_value(exception)))
+        except StopIteration:
+            raise failure("E0413", f"{self.name} has no more items") from None
+
+    def resume(self, step: Callable[[Any], Any]) -> Any:
+        if STATE.depth >= limits.MAX_CALL_DEPTH:
+            raise calls_itself(self.name)
+        site = STATE.site
+        if self.library and not in_library(site):
+            STATE.outside = site
+        STATE.depth += 1
+        try:
+            return step(self.steps)
+        except AdiffError as error:
+            if self.library:
+                point_outside(error, site)
+            raise
+        finally:
+            STATE.depth -= 1
+
+
 class Bound(Record):
     """A method taken off its value without being called: `f = t.gradient`."""
 
@@ -180,19 +230,8 @@ class Context:
     def __enter__(self) -> Any:
         return self.enter()
 
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
-        if isinstance(error, AdiffError) and error.kind in HANDLED:
-            return self.ends(error)
-        self.leave()
-        return False
-
-    def method___enter__(self) -> Any:
-        return self.enter()
-
-    def method___exit__(self, *error: Any) -> None:
+    def __exit__(self, *error: Any) -> None:
         self.leave()
 
-    def ends(self, error: AdiffError) -> bool:
-        """Leave because of an error of the block; whether it ends here."""
-        self.leave()
-        return False
+    method___enter__ = __enter__
+    method___exit__ = __exit__
