@@ -31,7 +31,7 @@ class Class:
     that an exception stands for; None for a class that is no exception.
     """
 
-    __slots__ = ("codes", "frozen", "library", "lineage", "members", "name")
+    __slots__ = ("codes", "frozen", "library", "lineage", "members", "name", "type")
     identity = True
 
     def __init__(
@@ -42,7 +42,11 @@ class Class:
         self.library = library
         self.frozen: bool = any(base.frozen for base in bases)  # whether the attributes of instances stay as they are
         self.members = members
-        self.lineage: list[Class] = [self, *merged(name, [*[base.lineage for base in bases], list(bases)])]
+        try:  # Python knows the order in which the members of such bases are looked up
+            self.type: Any = type("", tuple([base.type for base in bases]), {"stands_for": self})
+        except TypeError:
+            raise failure("E0304", f"the bases of {name} are in an order that contradicts their own bases") from None
+        self.lineage: list[Class] = [vars(cls)["stands_for"] for cls in self.type.__mro__[:-1]]
         self.codes: frozenset[str] | None = codes
         if codes is None and any(base.codes is not None for base in bases):
             self.codes = frozenset()
@@ -114,18 +118,6 @@ class Class:
 
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<class '{self.name}'>"
-
-
-def merged(name: str, lines: list[list[Class]]) -> list[Class]:
-    """The lineages of bases as one, in which each class stands before its own bases (Python's C3 linearisation)."""
-    found: list[Class] = []
-    while lines := [line for line in lines if line]:
-        first = next((line[0] for line in lines if not any(line[0] in other[1:] for other in lines)), None)
-        if first is None:
-            raise failure("E0304", f"the bases of {name} are in an order that contradicts their own bases")
-        found.append(first)
-        lines = [line[1:] if line[0] is first else line for line in lines]
-    return found
 
 
 class Instance(Kind):

@@ -10,8 +10,9 @@ import math
 from ..core import limits
 from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.limits import LIMITS
-from ..core.state import STATE, Site
-from ..kinds.access import get_item, iterate
+from ..core.operands import describe, tensor
+from ..core.state import STATE
+from ..kinds.access import get_item, hashable, iterate
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.rewrite import rewrite
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 def literal(compiler: Compiler, node: c.Literal) -> Run:
     value = node.value
     if value.__class__ is float and not compiler.scalars:
-        from ..core.operands import tensor
-
         given, value = value, tensor(value)
         if math.isinf(value.value) and not math.isinf(given):
             # Whoever asks where an infinity comes from finds it where the number is used.
@@ -264,28 +263,20 @@ def make_dict(compiler: Compiler, node: c.MakeDict) -> Run:
     site = node.site
 
     def run(f: list[Any]) -> dict[Any, Any]:
-        from ..kinds.access import hashable
-
         result = {}
         for key, value in zip(keys, values):
-            if key is None:
-                result.update(mapping(value(f), site))
-                continue
-            k = key(f)
+            k = None if key is None else key(f)
             STATE.site = site
-            result[hashable(k)] = value(f)
+            if key is not None:
+                result[hashable(k)] = value(f)
+                continue
+            x = value(f)
+            if x.__class__ is not dict:
+                raise failure("E0304", f"'**' needs a dict, and got {describe(x)}", site=site)
+            result.update(x)
         return result
 
     return run
-
-
-def mapping(x: Any, site: Site) -> dict[Any, Any]:
-    """What `**x` spreads into a dict."""
-    if x.__class__ is not dict:
-        from ..core.operands import describe
-
-        raise failure("E0304", f"'**' needs a dict, and got {describe(x)}", site=site)
-    return x
 
 
 def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
@@ -321,8 +312,6 @@ def comprehension(compiler: Compiler, node: c.Comprehension) -> Run:
             return Generator("a generator expression", (element(f) for _ in steps))
         if key is None:
             return [element(f) for _ in steps]
-        from ..kinds.access import hashable
-
         return {hashable(key(f)): element(f) for _ in steps}
 
     return run

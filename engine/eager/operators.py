@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import limits
 from ..core.dispatch import apply, apply_scalar
 from ..core.dtypes import SPELLINGS, WEAK_COUNT, WEAK_FLOAT, DType
-from ..core.errors import ARITHMETIC_FAULTS, failure
+from ..core.errors import failure
 from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe, plain
 from ..core.state import RECORDERS, STATE
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..core.operation import Operation
 
 SEQUENCES = (list, tuple)
-CONTAINERS = (list, tuple, dict)
+CONTAINERS = (list, tuple, dict, range)
 # The operators on integers whose results are integers, and integers that nobody minds.
 OF_INTEGERS = frozenset(("+", "-", "*", "//", "%"))
 SMALL = 1 << 62
@@ -73,15 +73,6 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
             whole: int = op.scalar(x, y)  # type: ignore[misc]
             if -SMALL < whole < SMALL:
                 return whole  # with none of the digits, and no dtype, that are to be looked at
-    elif (cx is float and cy is int) or (cx is int and cy is float):
-        if op.scalar is not None and STATE.trace is None and STATE.weak_float is WEAK_FLOAT:
-            try:
-                value = op.scalar(float(x), float(y))
-            except ARITHMETIC_FAULTS:
-                pass
-            else:
-                if value.__class__ is float:
-                    return value
     if STATE.dividing and symbol == "/" and cx in (int, float) and cy in (int, float) and not y:
         raise failure("E0402", "division by zero")
     if STATE.trace is not None:
@@ -141,7 +132,7 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
     cx, cy = x.__class__, y.__class__
     if cx in (float, int, bool) and cy in (float, int, bool):
         return op.scalar(x, y)  # type: ignore[misc]
-    if RECORDERS and op is not None and (cx is Tensor or cy is Tensor):
+    if RECORDERS and (cx is Tensor or cy is Tensor):
         path_ends((x, y), op.name)
     if cx is Tensor and x.value.__class__ is float:
         if cy is float or cy is int:
@@ -158,8 +149,6 @@ def compare(op: Operation | None, symbol: str, x: Any, y: Any) -> Any:
         return same if symbol == "==" else not same
     if cx is str and cy is str:
         return op.scalar(x, y)  # type: ignore[misc]
-    if cx is range and cy is range and symbol in ("==", "!="):
-        return (x == y) == (symbol == "==")
     if (cx is str) != (cy is str) and Tensor not in (cx, cy):
         if symbol in ("==", "!="):
             return symbol == "!="

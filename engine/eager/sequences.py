@@ -29,9 +29,7 @@ ORDERED = (str, tuple, Instance)
 
 
 def len_(x: Any) -> int:
-    if x.__class__ in (list, tuple, dict, str, range):
-        return len(x)
-    if x.__class__ in VIEWS:
+    if x.__class__ in (list, tuple, dict, str, range, *VIEWS):
         return len(x)
     own = getattr(x, "length", None)
     if own is not None:
@@ -44,10 +42,9 @@ def len_(x: Any) -> int:
 
 def integer(x: Any, what: str) -> int:
     value = static(as_operand(x))
-    if is_whole(value):
-        raise failure("E0304", f"{what} needs integers, and got the float {value}", "write int(n)")
     if value.__class__ not in (int, bool):
-        raise failure("E0304", f"{what} needs integers, and got {describe(x)}", "write int(n)")
+        given = f"the float {value}" if value.__class__ is float and value.is_integer() else describe(x)
+        raise failure("E0304", f"{what} needs integers, and got {given}", "write int(n)")
     return int(value)
 
 
@@ -59,10 +56,6 @@ def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
     if values[2] == 0:
         raise failure("E0401", "range: the step must not be 0")
     return range(*values)
-
-
-def is_whole(x: Any) -> bool:
-    return bool(x.__class__ is float and x - x == 0.0 and x == int(x))
 
 
 def whole(x: Any, what: str) -> int:

@@ -103,18 +103,14 @@ class Builtin:
 
     def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
         """Call it; of a method, the `bound` first argument is its value and does not count in messages."""
-        if not keywords and self.least <= len(args) and (self.most is None or len(args) <= self.most):
-            try:
-                return self.run(*args)
-            except UNFIT as fault:
-                raise unfit(self.name, args[bound:]) from fault
-        code = self.run.__code__
-        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        if not code.co_flags & 0x08:
-            keywords = without_name(keywords, names)
-        named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
-        more, needed = self.most is None, names[: self.least]
-        check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
+        if keywords or len(args) < self.least or (self.most is not None and len(args) > self.most):
+            code = self.run.__code__
+            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+            if not code.co_flags & 0x08:
+                keywords = without_name(keywords, names)
+            named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
+            more, needed = self.most is None, names[: self.least]
+            check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
         try:
             return self.run(*args, **keywords)
         except UNFIT as fault:
@@ -135,13 +131,10 @@ class Derived:
         return self.run(list(args), keywords)
 
 
-def callable_of(f: Any, what: str, hint: str | None = None) -> Any:
-    if not (f.__class__ in (Function, Builtin, Derived) or hasattr(f, "call")):
-        raise failure(
-            "E0304",
-            f"{what} needs a function, and got {describe(f)}",
-            hint or f"write {what}(f)(x), or {what}(lambda x: ...)(x)",
-        )
+def callable_of(f: Any, what: str) -> Any:
+    if f.__class__ is not Function and not hasattr(f, "call"):
+        hint = f"write {what}(f)(x), or {what}(lambda x: ...)(x)"
+        raise failure("E0304", f"{what} needs a function, and got {describe(f)}", hint)
     return f
 
 
