@@ -12,8 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-RAISED = "E0412"
-
 
 def initialise(args: list[Any], keywords: dict[str, Any]) -> None:
     args[0].fields["args"] = tuple(args[1:])
@@ -67,8 +65,8 @@ class Raised(AdiffError):
     def __init__(self, instance: Instance) -> None:
         words = message_of([instance], {}) if not instance.has("__str__") else instance.shown()
         name = instance.cls.name
-        place = failure(RAISED, f"{name}: {words}" if words else name)
-        super().__init__(RAISED, place.message, place.span)
+        place = failure("E0412", f"{name}: {words}" if words else name)
+        super().__init__("E0412", place.message, place.span)
         self.instance = instance
 
     def __reduce__(self) -> tuple[type[AdiffError], tuple[object, ...]]:
@@ -102,9 +100,8 @@ def caught(error: AdiffError, kinds: Any) -> Instance | None:
             raise failure("E0304", f"'except' needs the class of an exception, and got {describe(kind)}")
         if own is not None:
             found = own if own.derives_from(kind) else None
-        elif error.code in kind.codes and EXCEPTIONS.get(kind.name) is kind:
-            found = kind
         else:
+            # The classes of more errors stand before those that derive from them.
             fitting = (cls for cls in EXCEPTIONS.values() if error.code in (cls.codes or ()) and cls.derives_from(kind))
             found = next(fitting, EXCEPTION if kind is EXCEPTION else None)
             tensors = error.code in ("E0301", "E0302") or (error.code == "E0405" and " of length " not in error.message)

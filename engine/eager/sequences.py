@@ -7,7 +7,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand, counted, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
-from ..kinds.access import VIEWS, hashable, iterate
+from ..kinds.access import VIEWS, hashable, iterate, unpack
 from ..ops.registry import OPERATOR_ROWS
 from .classes import Instance
 from .operators import binary, compare, truth
@@ -93,10 +93,8 @@ def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
         pairs = invoke(pairs.get_attribute("items"), [], {})
     found = {}
     for pair in iterate(pairs):
-        parts = list(iterate(pair))
-        if len(parts) != 2:
-            raise failure("E0304", "dict needs pairs of key and value")
-        found[hashable(parts[0])] = parts[1]
+        key, value = unpack(pair, 2, None)
+        found[hashable(key)] = value
     return {**found, **named}
 
 
@@ -145,9 +143,7 @@ def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
     less = OPERATORS.less
 
     def order(i: int, j: int) -> int:
-        if truth(compare(less, "<", keys[i], keys[j])):
-            return -1
-        return 1 if truth(compare(less, "<", keys[j], keys[i])) else 0
+        return -truth(compare(less, "<", keys[i], keys[j]))  # sorting asks only for what is less
 
     places = sorted(range(len(items)), key=cmp_to_key(order), reverse=truth(reverse))
     return [items[i] for i in places]
