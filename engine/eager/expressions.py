@@ -141,34 +141,22 @@ def prefix(compiler: Compiler, node: c.Prefix) -> Run:
 
 
 def comparison(compiler: Compiler, node: c.Comparison) -> Run:
-    left = compiler.expression(node.left)
-    rights = compiler.expressions(node.rights)
-    site = node.site
-    state = STATE
-    if len(rights) == 1:
-        right, op, symbol = rights[0], node.ops[0], node.symbols[0]
-        scalar = None if op is None else op.scalar
-
-        def single(f: list[Any]) -> Any:
-            x = left(f)
-            y = right(f)
-            if x.__class__ is float and y.__class__ is float and scalar is not None:
-                return scalar(x, y)
-            state.site = site
-            return compare(op, symbol, x, y)
-
-        return single
-    links = list(zip(node.ops, node.symbols, rights))
+    left, site, state = compiler.expression(node.left), node.site, STATE
+    scalars = [None if op is None else op.scalar for op in node.ops]
+    links = list(zip(node.ops, node.symbols, scalars, compiler.expressions(node.rights)))
 
     def run(f: list[Any]) -> Any:
         x = left(f)
         result: Any = True
-        for i, (op, symbol, right) in enumerate(links):
-            y = right(f)
-            state.site = site
-            result = compare(op, symbol, x, y)
-            if i + 1 < len(links) and not truth(result):
+        for op, symbol, scalar, right in links:
+            if result is not True and not truth(result):
                 return result
+            y = right(f)
+            if x.__class__ is float and y.__class__ is float and scalar is not None:
+                result = scalar(x, y)
+            else:
+                state.site = site
+                result = compare(op, symbol, x, y)
             x = y
         return result
 

@@ -174,28 +174,18 @@ def is_items(x: Any) -> bool:
 
 
 def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Callable[..., Any]:
-    def pick(
-        *xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None, initial: Any = None
-    ) -> Any:
+    def pick(*xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None) -> Any:
         """Python's max or min of several values or of a list; NumPy's of a tensor."""
-        if len(xs) == 2 and axis is None and key is None and (xs[0].__class__ is Tensor or xs[1].__class__ is Tensor):
-            # max(x, 0): Python's two-argument form on a tensor is the element-wise one.
-            return row(xs[0], xs[1])
-        if len(xs) == 1:
-            x = xs[0]
-            if axis is not None or not (is_items(x) or key is not None):
-                return reduction.call((x,), {"axis": axis, "keepdims": keepdims})
-            items = collected(x)
-            if not items:
-                if default is not None:
-                    return default
-                raise failure("E0401", f"{name} of nothing", "give default=...")
-            if items[0].__class__ is list and key is None:
-                return reduction.call((items,), None)
-        else:
-            items = list(xs)
-            if not items:
-                raise failure("E0305", f"{name} needs at least one value")
+        alone = len(xs) == 1
+        if alone and (axis is not None or not (is_items(xs[0]) or key is not None)):
+            return reduction.call(xs, {"axis": axis, "keepdims": keepdims})
+        items = collected(xs[0] if alone else xs)
+        if not items:
+            if alone and default is not None:
+                return default
+            raise failure("E0401", f"{name} of nothing", "give default=...")
+        if alone and items[0].__class__ is list and key is None:
+            return reduction.call((items,), None)
         if key is not None:
             return sorted_(items, key=key, reverse=sign == ">")[0]
         best = items[0]
@@ -209,7 +199,7 @@ def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Calla
                 if truth(compare(OPERATOR_ROWS[sign], sign, item, best)):
                     best = item
             else:
-                best = row(best, item)
+                best = row(best, item)  # element by element: max(x, 0) of a tensor
         return best
 
     return pick

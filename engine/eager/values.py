@@ -90,30 +90,26 @@ def check_arguments(
 class Builtin:
     """A function of the language that is no row. `run` takes the program's values."""
 
-    __slots__ = ("least", "most", "name", "run")
+    __slots__ = ("name", "run")
     description = "a function"
 
     def __init__(self, name: str, run: Callable[..., Any]) -> None:
         self.name = name
         self.run = run
-        code = run.__code__
-        # How many positional arguments it takes; None when it takes any number.
-        self.most = None if code.co_flags & 0x04 else code.co_argcount
-        self.least = code.co_argcount - len(run.__defaults__ or ())
 
     def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
         """Call it; of a method, the `bound` first argument is its value and does not count in messages."""
-        if keywords or len(args) < self.least or (self.most is not None and len(args) > self.most):
-            code = self.run.__code__
-            names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-            if not code.co_flags & 0x08:
-                keywords = without_name(keywords, names)
-            named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
-            more, needed = self.most is None, names[: self.least]
-            check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
+        code = self.run.__code__
+        names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if keywords and not code.co_flags & 0x08:
+            keywords = without_name(keywords, names)
         try:
             return self.run(*args, **keywords)
         except UNFIT as fault:
+            named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
+            needed = names[: code.co_argcount - len(self.run.__defaults__ or ())]
+            more = bool(code.co_flags & 0x04)
+            check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
             raise unfit(self.name, [*args[bound:], *keywords.values()]) from fault
 
 
