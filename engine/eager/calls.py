@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import ARITHMETIC_FAULTS, failure
+from ..core.following import site_for
 from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE
@@ -17,7 +18,7 @@ from ..program.core import UNSET
 from ..program.library import operation_of
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
-from .values import Bound, Builtin, Function, check_arguments, in_library, point_outside, without_name
+from .values import Bound, Function, check_arguments, in_library, point_outside, without_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,8 +101,6 @@ def call(compiler: Compiler, node: c.Call) -> Run:
         callee = function(f)
         values, keywords = collect(f)
         state.site = site
-        if callee.__class__ is Function:
-            return call_function(callee, values, keywords)
         return invoke(callee, values, keywords)
 
     return run
@@ -160,11 +159,8 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
         return invoke_method(callee.value, callee.name, args, keywords or {})
     call = getattr(callee, "call", None)
     if call is not None:
-        site = STATE.site
-        if site.op is None and not isinstance(callee, Builtin):
-            from ..core.state import Site
-
-            STATE.site = Site(callee if cls.__name__ == "Operation" else None, site.source, site.start, site.end)
+        if STATE.site.op is None and cls.__name__ == "Operation":
+            STATE.site = site_for(callee)
         return call(args, keywords or {})
     from ..core.dtypes import DType
 

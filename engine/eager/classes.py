@@ -18,7 +18,7 @@ from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import Any
 
 ABSENT: Any = type("Absent", (), {})()
@@ -85,7 +85,7 @@ class Class:
         found = self.lookup(name)
         if found is ABSENT:
             raise no_attribute(self.description, name, self, ())
-        return of_class(found, self)
+        return member(found, self)
 
     def set_attribute(self, name: str, value: Any) -> None:
         if self.library:
@@ -165,13 +165,11 @@ class Instance(Kind):
 
     def get_attribute(self, name: str) -> Any:
         found = self.cls.lookup(name)
-        if found.__class__ is Property:
-            return invoke(found.read, [self], {})
-        if name in self.fields:
+        if name in self.fields and found.__class__ is not Property:
             return self.fields[name]
         if found is ABSENT:
             raise no_attribute(self.description, name, self.cls, self.fields)
-        return of_instance(found, self, self.cls)
+        return member(found, self)
 
     def set_attribute(self, name: str, value: Any) -> None:
         self.changes(name)
@@ -389,30 +387,22 @@ class Super(Record):
             if name == "__init__":  # of Python's object, which does nothing
                 return Derived(name, lambda args, keywords: None)
             raise no_attribute(f"the base of {self.cls.name}", name, own, ())
-        if self.first.__class__ is Class:
-            return of_class(found, self.first)
-        return of_instance(found, self.first, self.first.cls)
+        return member(found, self.first)
 
 
-def of_class(found: Any, cls: Class) -> Any:
-    """A member as it is read off a class."""
+def member(found: Any, owner: Class | Instance) -> Any:
+    """A member of a class as it is read off the class or off an instance."""
+    cls = owner if owner.__class__ is Class else owner.cls  # type: ignore[union-attr]
     if found.__class__ is Unbound:
         return Method(found.function, cls) if found.takes_class else found.function
-    return found
+    if owner is not cls and found.__class__ is Property:
+        return invoke(found.read, [owner], {})
+    return Method(found, owner) if owner is not cls and found.__class__ in (Function, Derived) else found
 
 
-def of_instance(found: Any, instance: Instance, cls: Class) -> Any:
-    """A member as it is read off an instance."""
-    if found.__class__ is Function or found.__class__ is Derived:
-        return Method(found, instance)
-    if found.__class__ is Property:
-        return invoke(found.read, [instance], {})
-    return of_class(found, cls)
-
-
-def no_attribute(what: str, name: str, cls: Class | None, fields: Any) -> Exception:
-    known = [*fields, *(member for c in ([] if cls is None else cls.lineage) for member in c.members)]
-    return has_no_attribute(what, name, [member for member in known if not member.startswith("__")])
+def no_attribute(what: str, name: str, cls: Class, fields: Iterable[str]) -> Exception:
+    known = [*fields, *(found for c in cls.lineage for found in c.members)]
+    return has_no_attribute(what, name, [found for found in known if not found.startswith("__")])
 
 
 def super_(cls: Any, first: Any) -> Super:
