@@ -72,7 +72,7 @@ def load(compiler: Compiler, node: c.Load) -> Run:
 
 
 def operator(compiler: Compiler, node: c.Operator) -> Run:
-    # The left spine of a long chain is walked here, not by recursion.
+    # The left spine of a long chain is walked in a loop here, and in another when it runs, not by recursion.
     spine: list[c.Operator] = []
     left: c.Expr = node
     while left.__class__ is c.Operator:
@@ -82,45 +82,25 @@ def operator(compiler: Compiler, node: c.Operator) -> Run:
             break
         spine.append(left)
         left = left.left
-    run = compiler.expression(left)
-    if len(spine) > 200:
-        return chain(compiler, run, spine[::-1])
-    for item in reversed(spine):
-        run = operation(compiler, item, run, compiler.expression(item.right))
-    return run
-
-
-def chain(compiler: Compiler, first: Run, spine: list[c.Operator]) -> Run:
-    """A very long chain as one loop, so that evaluating it does not nest."""
-    accumulator: list[Any] = [None]
-    steps = [operation(compiler, item, lambda f: accumulator[0], compiler.expression(item.right)) for item in spine]
-
-    def run(f: list[Any]) -> Any:
-        value = first(f)
-        for step in steps:
-            accumulator[0] = value
-            value = step(f)
-        accumulator[0] = None
-        return value
-
-    return run
-
-
-def operation(compiler: Compiler, node: c.Operator, a: Run, b: Run) -> Run:
-    op, symbol, site = node.op, node.symbol, node.site
-    scalar = op.scalar if compiler.fast else None
+    first = compiler.expression(left)
+    steps = [
+        (compiler.expression(item.right), item.op.scalar if compiler.fast else None, item) for item in reversed(spine)
+    ]
     state = STATE
 
     def run(f: list[Any]) -> Any:
-        x = a(f)
-        y = b(f)
-        if x.__class__ is float and y.__class__ is float and scalar is not None:
-            try:
-                return scalar(x, y)
-            except ARITHMETIC_FAULTS:
-                pass
-        state.site = site
-        return binary(op, symbol, x, y)
+        x = first(f)
+        for right, scalar, item in steps:
+            y = right(f)
+            if x.__class__ is float and y.__class__ is float and scalar is not None:
+                try:
+                    x = scalar(x, y)
+                    continue
+                except ARITHMETIC_FAULTS:
+                    pass
+            state.site = item.site
+            x = binary(item.op, item.symbol, x, y)
+        return x
 
     return run
 
@@ -173,11 +153,8 @@ def logical(compiler: Compiler, node: c.Logical) -> Run:
     def run(f: list[Any]) -> Any:
         for value in others:
             x = value(f)
-            if x.__class__ is not bool:
-                STATE.site = site
-                if truth(x) is stop_on:
-                    return x
-            elif x is stop_on:
+            STATE.site = site
+            if truth(x) is stop_on:
                 return x
         return last(f)
 

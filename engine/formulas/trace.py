@@ -10,10 +10,10 @@ from ..core.errors import failure
 from ..core.operands import bare
 from ..core.operation import Operation
 from ..core.state import STATE, end_of
-from ..eager import calls, expressions, libraries
+from ..eager import calls, libraries
 from ..eager import compile as eager
 from ..eager.builtins import INTRINSICS
-from ..eager.operators import compare, prefix, truth
+from ..eager.operators import binary, compare, prefix, truth
 from ..eager.statements import assert_ as checked
 from ..eager.statements import one_by_one
 from ..eager.values import Builtin, Function, in_library
@@ -130,7 +130,6 @@ def literal(t: Tracer, node: c.Literal) -> Run:
 
 def operation(t: Tracer, node: c.Operator) -> Run:
     left, right = t.expression(node.left), t.expression(node.right)
-    general = expressions.operation
 
     def run(f: Any) -> Any:
         x, y = left(f), right(f)
@@ -139,7 +138,7 @@ def operation(t: Tracer, node: c.Operator) -> Run:
         fraction = node.op is arithmetic.divide or (node.op is arithmetic.power and y.__class__ is int and y < 0)
         if fraction and x.__class__ is int and y.__class__ is int:
             x = Formula(number(x))
-        return plain(general(t, node, lambda f: x, lambda f: y)(f))
+        return plain(binary(node.op, node.symbol, x, y))
 
     return run
 
