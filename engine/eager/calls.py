@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core import limits
+from ..core.dtypes import DType
 from ..core.errors import ARITHMETIC_FAULTS, failure
 from ..core.following import site_for
 from ..core.limits import LIMITS
@@ -162,8 +163,6 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
         if STATE.site.op is None and cls.__name__ == "Operation":
             STATE.site = site_for(callee)
         return call(args, keywords or {})
-    from ..core.dtypes import DType
-
     if cls is DType:
         if len(args) != 1:
             raise failure("E0305", f"{callee.name} takes one value")

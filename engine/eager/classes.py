@@ -12,8 +12,10 @@ from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..core.wording import has_no_attribute
+from ..kinds.access import iterate
 from ..kinds.kind import Kind
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
+from .operators import equal, truth
 from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
@@ -157,8 +159,6 @@ class Instance(Kind):
     def __eq__(self, other: object) -> bool:
         if self is other or other.__class__ is not Instance or not (self.has("__hash__") and self.has("__eq__")):
             return self is other
-        from .operators import truth
-
         return truth(self.call_method("__eq__", [other], {}))
 
     # --- attributes and calls ----------------------------------------------------------------------------------------
@@ -255,8 +255,6 @@ class Instance(Kind):
         return self
 
     def iterate(self) -> Iterator[Any]:
-        from ..kinds.access import iterate
-
         if self.has("__next__"):
             return self.following()
         if self.has("__getitem__") and self.has("__len__") and not self.has("__iter__"):
@@ -277,15 +275,11 @@ class Instance(Kind):
             yield item
 
     def contains(self, x: Any) -> bool:
-        from .operators import equal, truth
-
         if self.has("__contains__"):
             return truth(self.call_method("__contains__", [x], {}))
         return any(item is x or equal(item, x) for item in self.iterate())
 
     def __bool__(self) -> bool:
-        from .operators import truth
-
         if self.has("__bool__"):
             return truth(self.call_method("__bool__", [], {}))
         return not self.has("__len__") or self.length() > 0
@@ -295,7 +289,6 @@ class Instance(Kind):
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         from .exceptions import caught, handled
-        from .operators import truth
 
         exception = caught(error, None) if isinstance(error, AdiffError) and handled(error) else None
         given = [None if exception is None else exception.cls, exception, None]
@@ -304,8 +297,6 @@ class Instance(Kind):
     def operate(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
         """An operator by the method of that name, of the operand on the left or of that on the right."""
         if op is OPERATORS.not_equal and self.has("__eq__"):
-            from .operators import truth
-
             return not truth(self.operate(OPERATORS.equal, inputs, attributes))
         prefix = (PREFIX_METHODS.get(op.symbol, ""), "")
         names = prefix if op in PREFIX_ROWS.values() else OPERATOR_METHODS.get(op.symbol, ())

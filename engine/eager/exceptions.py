@@ -6,6 +6,7 @@ from ...parser.errors import AdiffError
 from ..core.errors import CATCHABLE, failure
 from ..core.operands import describe
 from .classes import Class, Instance, Property
+from .text import representation, text
 from .values import HANDLED, Derived
 
 TYPE_CHECKING = False
@@ -24,15 +25,11 @@ def given_to(exception: Instance) -> tuple[Any, ...]:
 
 
 def message_of(args: list[Any], keywords: dict[str, Any]) -> str:
-    from .text import representation, text
-
     given = given_to(args[0])
     return text(given[0]) if len(given) == 1 else representation(given) if given else ""
 
 
 def representation_of(args: list[Any], keywords: dict[str, Any]) -> str:
-    from .text import representation
-
     return f"{args[0].cls.name}({', '.join(map(representation, given_to(args[0])))})"
 
 

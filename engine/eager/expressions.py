@@ -20,6 +20,7 @@ from .attributes import get_attribute
 from .calls import arguments
 from .operators import binary, compare, truth
 from .operators import prefix as apply_prefix
+from .text import formatted
 from .values import Generator
 
 TYPE_CHECKING = False
@@ -292,8 +293,6 @@ def format_text(compiler: Compiler, node: c.FormatText) -> Run:
     site = node.site
 
     def run(f: list[Any]) -> str:
-        from .text import formatted
-
         pieces = []
         for part in parts:
             if part.__class__ is str:

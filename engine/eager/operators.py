@@ -12,6 +12,7 @@ from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
 from ..kinds.access import VIEWS, hashable
 from ..ops.registry import OPERATOR_ROWS
+from .text import percent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
         if symbol == "*" and (cx is int or cy is int):
             return repeat(x, y)
         if symbol == "%" and cx is str:
-            from .text import percent
-
             return percent(x, y)
         if not (cx is Tensor or cy is Tensor):
             raise failure("E0301", f"'{symbol}' cannot combine {describe(x)} and {describe(y)}")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import cmp_to_key
+from itertools import islice
+
 from ..core import limits
 from ..core.errors import failure
 from ..core.operands import as_operand, counted, describe
@@ -68,8 +71,6 @@ def collected(x: Any = ()) -> list[Any]:
         limits.allocate(limits.count_of(x), 36)
     if hasattr(x, "__len__") and len(x) <= PIECE:
         return list(iterate(x))
-    from itertools import islice
-
     items = iter(iterate(x))
     found: list[Any] = []
     while True:
@@ -136,8 +137,6 @@ def reversed_(x: Any) -> list[Any]:
 
 
 def sorted_(x: Any, *, key: Any = None, reverse: Any = False) -> list[Any]:
-    from functools import cmp_to_key
-
     items = collected(x)
     keys = items if key is None else [invoke(key, [item], {}) for item in items]
     less = OPERATORS.less

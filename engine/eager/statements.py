@@ -23,6 +23,7 @@ from .element_writes import GONE, OWN
 from .exceptions import raise_value
 from .operators import binary
 from .targets import put_element
+from .text import text
 from .values import in_library, invoke
 
 TYPE_CHECKING = False
@@ -236,8 +237,6 @@ def assert_(compiler: Compiler, node: c.Assert) -> Run:
 
     def run(f: list[Any]) -> None:
         if not test(f):
-            from .text import text
-
             raise assertion_failed(None if message is None else text(message(f)), node.site)
 
     return run
