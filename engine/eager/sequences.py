@@ -69,16 +69,12 @@ def collected(x: Any = ()) -> list[Any]:
     """The items of `x` as a list, made in pieces: what limits and interrupts must be heard between them."""
     if x.__class__ is range:
         limits.allocate(limits.count_of(x), 36)
-    if hasattr(x, "__len__") and len(x) <= PIECE:
-        return list(iterate(x))
     items = iter(iterate(x))
     found: list[Any] = []
-    while True:
-        before = len(found)
-        found.extend(islice(items, PIECE))
+    while piece := list(islice(items, PIECE)):
+        found += piece
         limits.allocate(len(found), 36)
-        if len(found) - before < PIECE:
-            return found
+    return found
 
 
 def tuple_(x: Any = ()) -> tuple[Any, ...]:
