@@ -150,11 +150,10 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
         holder: Run = lambda f: f  # noqa: E731
         read = compiler.expression(c.Load(target.depth, target.slot, target.name, target.site))
         put = compiler.target(target)
-    elif target.__class__ is c.StoreAttribute:
+    else:
+        assert target.__class__ is c.StoreAttribute
         holder, name = compiler.expression(target.value), target.name
         read, put = lambda x: get_attribute(x, name), lambda x, new: set_attribute(x, name, new)
-    else:
-        raise failure("E0207", "this cannot be updated in place", site=node.site)
 
     def run(f: list[Any]) -> None:
         x = holder(f)
