@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..parser.fields import Record
 from ..parser.source import Span
-from .autodiff.pullback import partial, pullback, zeros_like
+from .autodiff.pullback import partial
+from .autodiff.tape import Tape, gradient
 from .core.errors import failure, span_of
 from .core.following import follows
 from .core.operands import plain
@@ -62,32 +63,23 @@ def tape_rows(
         STATE.notify(
             "N0803", f"the tape has {len(steps)} steps: the first {AT_ENDS} and the last {AT_ENDS} are listed", NOWHERE
         )
-    shown = set(listed)
-    adjoints: dict[Any, Any] = {}
-    for y, g in seeds:
-        if follows(y, token):
-            adjoints[y] = adjoints[y] + g if y in adjoints else g
+    tape = Tape()
+    tape.log, tape.token = log, token
+    every = [*sources.values(), *(part for *_, outputs in steps for part in outputs)]
+    found = gradient(tape, [y for y, _ in seeds], [g for _, g in seeds], [[x] for x in every], consume=False)
+    adjoints = {x: g for x, g in zip(every, found) if g is not None}
     partials: dict[int, list[Any]] = {}
-    for number in range(len(steps) - 1, -1, -1):
+    for number in listed:
         site, inputs, attributes, out, outputs = steps[number]
-        gs = [adjoints.get(part) for part in outputs]
-        if all(g is None for g in gs):
-            continue
-        filled = [zeros_like(part) if g is None else g for part, g in zip(outputs, gs)]
-        g = tuple(filled) if out.__class__ is tuple else filled[0]
-        needs = [follows(x, token) for x in inputs]
-        STATE.site = site
-        if number in shown and site.op.derivative == "partials":
+        if site.op.derivative == "partials" and any(part in adjoints for part in outputs):
+            STATE.site = site
+            primals = tuple(map(still, inputs))
             partials[number] = [
-                to_plain(plain_partial(partial(site.op, i, still(out), tuple(map(still, inputs)), attributes, g)))
-                if need and site.op.partials[i] is not None
+                to_plain(plain_partial(partial(site.op, i, still(out), primals, attributes, adjoints[out])))
+                if follows(x, token) and site.op.partials[i] is not None
                 else None
-                for i, need in enumerate(needs)
+                for i, x in enumerate(inputs)
             ]
-        cotangents = pullback(site.op, g, still(out), tuple(map(still, inputs)), attributes, needs)
-        for x, c, need in zip(inputs, cotangents, needs):
-            if need and c is not None:
-                adjoints[x] = c if x not in adjoints else adjoints[x] + c
     rows = [
         TapeRow(0, "input", [], name, to_plain(still(x)), [], plain_or_none(adjoints.get(x)), None)
         for name, x in sources.items()

@@ -40,10 +40,7 @@ def path_ends(values: Any, reason: str, site: Any = None) -> bool:
 
     False if whoever follows them keeps no such places, or no more of them.
     """
-    heard = STATE.choices is not None
-    if heard:
-        STATE.choices(reason, values)
-    told = False
+    heard = told = False
     site = STATE.site if site is None else site
     if site.source is not None and site.source.library:
         site = STATE.outside

@@ -195,9 +195,6 @@ class Operation:
     # ("elements"), of the lines along `axis` ("lines"), of the matrices of a batch ("matrices"), of factors ("product"),
     # or where each element of an input is added to one of the result ("sums").
     depends: str = ""
-    # On which side of its kinks or jumps the inputs are, and a number whose sign tells the side of a pole.
-    side: Rule | None = None
-    pole: Rule | None = None
     analytic: bool = True  # where it takes complex numbers, it is a function of a complex variable
     # An element-wise row: an interval for each input, where tests take samples; None for whole numbers.
     domain: Any = None

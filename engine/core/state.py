@@ -108,8 +108,6 @@ class State:
         # Called with every result, and with every cotangent, while the origin of a NaN is looked for; None otherwise.
         self.trace: Any = None
         self.trace_adjoint: Any = None
-        # Called with every value that decides something, while it is asked which branches a run takes (branches.py).
-        self.choices: Any = None
         self.depth = 0
         # Forward mode passes through branches that are not taken; its kinks are no news (see api.quietly).
         self.quiet = False

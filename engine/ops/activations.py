@@ -8,7 +8,6 @@ from ..core.errors import failure
 from ..core.operation import Singular, composite, elementwise, rule
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
-from . import sides
 from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
 from .exponential import exp, hypot, sigmoid, sigmoid_of_array, softplus, sqrt, square, tanh
 from .rounding import absolute
@@ -35,21 +34,21 @@ def _corner(name: str, at: float, low: float, high: float, **choices: Any) -> Si
 relu = elementwise(
     "relu", "x", [lambda y, x: choose(x > 0, 1.0, 0.0)], scalar=lambda x: x if x > 0 or x != x else x.__class__(0),
     array=lambda np, x: np.maximum(x, 0), dtype="arithmetic", accepts="bif", kernel="_relu({0})", domain=[(0.5, 5)],
-    singular=[_corner("relu", 0, 0, 1)], side=sides.of_zero, doc="The positive part of x.", example=("relu(-2)", 0),
+    singular=[_corner("relu", 0, 0, 1)], analytic=False, doc="The positive part of x.", example=("relu(-2)", 0),
     formula="where(x > 0, x, 0)",
 )  # fmt: skip
 relu6 = elementwise(
     "relu6", "x", [lambda y, x: choose(x > 0, choose(x < 6, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, 0.0), 6.0) if x == x else x, array=lambda np, x: np.minimum(6, np.maximum(0, x)),
     kernel="_clip({0}, 0.0, 6.0)", dtype="float", accepts="bif", domain=[(0.5, 5)],
-    singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)], side=sides.beyond(0, 6), doc="x kept between 0 and 6.",
+    singular=[_corner("relu6", 0, 0, 1), _corner("relu6", 6, 0, 1)], analytic=False, doc="x kept between 0 and 6.",
     example=("relu6(8)", 6.0),
 )  # fmt: skip
 hard_tanh = elementwise(
     "hard_tanh", "x", [lambda y, x: choose(x > -1, choose(x < 1, 1.0, 0.0), 0.0)],
     scalar=lambda x: min(max(x, -1.0), 1.0) if x == x else x, array=lambda np, x: np.minimum(np.maximum(x, -1), 1),
     kernel="_clip({0}, -1.0, 1.0)", dtype="float", accepts="bif", aliases="hardtanh", domain=[(-0.9, 0.9)],
-    singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)], side=sides.beyond(-1, 1),
+    singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)], analytic=False,
     doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
 )  # fmt: skip
 hard_sigmoid = elementwise(
@@ -57,7 +56,7 @@ hard_sigmoid = elementwise(
     scalar=lambda x: min(max(x + 3.0, 0.0), 6.0) / 6.0 if x == x else x,
     array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
     kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)", domain=[(-2, 2)],
-    singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)], side=sides.beyond(-3, 3),
+    singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)], analytic=False,
     doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5), formula="clip(x + 3, 0, 6)/6",
 )  # fmt: skip
 hard_silu = composite(
@@ -71,7 +70,7 @@ leaky_relu = elementwise(
     scalar=lambda x, alpha: x if x > 0 else alpha * x,
     array=lambda np, x, alpha: np.where(x > 0, x, alpha * x), kernel="({0} if {0} > 0.0 else {alpha} * {0})", dtype="float",
     accepts="bif", domain=[(0.5, 5)],
-    singular=[Singular(lambda x: x == 0, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")], side=sides.of_zero,
+    singular=[Singular(lambda x: x == 0, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")], analytic=False,
     doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
 )  # fmt: skip
 leaky_relu_hundredth = composite(
@@ -108,7 +107,7 @@ selu = elementwise(
             jax=SELU_SCALE * SELU_ALPHA, torch=SELU_SCALE * SELU_ALPHA, subgradients="[1.0507, 1.7581]",
         )
     ],
-    side=sides.of_zero, doc="The self-normalising elu, with fixed scale and alpha.",
+    analytic=False, doc="The self-normalising elu, with fixed scale and alpha.",
     example=("selu(0.0)", 0.0),
 )  # fmt: skip
 softsign = elementwise(

@@ -10,7 +10,6 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
-from . import sides
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -185,7 +184,7 @@ divide = elementwise(
         Singular(lambda a, b: b == 0, "division by zero: the derivative is infinite or undefined", input=place)
         for place in (0, 1)
     ],
-    pole=lambda a, b: b, symbol="/", real_beside=(1,),
+    symbol="/", real_beside=(1,),
     doc="Quotient: a / b. Integers divide to a float.", example=("divide(1, 4)", 0.25),
 )  # fmt: skip
 
@@ -231,7 +230,7 @@ mod = elementwise(
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken"),
         Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken", input=1),
     ],
-    side=sides.whole_quotient, symbol="%", integer="({0} % {1})", refused="{1} == 0", keeps=True,
+    analytic=False, symbol="%", integer="({0} % {1})", refused="{1} == 0", keeps=True,
     doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),
 )  # fmt: skip
 negative = elementwise(
@@ -339,7 +338,7 @@ power = elementwise(
             adiff=NAN, tensorflow=0.0, subgradients="no value", input=1,
         ),
     ],
-    pole=sides.base_from_zero, symbol="**", largest=lambda sizes, n: power_bound(sizes[0], sizes[1]),
+    symbol="**", largest=lambda sizes, n: power_bound(sizes[0], sizes[1]),
     doc="a to the power b: a ** b. A negative base with a broken exponent has no real value.",
     example=("power(2, 10)", 1024),
 )  # fmt: skip

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operation import Operation
-from . import sides
 from .arithmetic import INF, choose, divide
 from .special import by_scipy, pole, special_row
 
@@ -72,7 +71,7 @@ def _scaled_slope(y: Any, below: Any, above: Any, x: Any) -> Any:
 
 i0e = special_row(
     "i0e", "x", [lambda y, x: _scaled_slope(y, i1e(x), i1e(x), x)], "exp(-abs(x))*i0(x), without overflow.",
-    ("i0e(0)", 1.0), aliases="bessel_i0e", domain=[(0.5, 5)], side=sides.of_zero,
+    ("i0e(0)", 1.0), aliases="bessel_i0e", domain=[(0.5, 5)], analytic=False,
     singular=pole("i0e is not differentiable at 0", lambda x: x == 0, 0.0, subgradients="[-1, 1]"),
 )  # fmt: skip
 i1e = special_row(

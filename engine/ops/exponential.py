@@ -11,7 +11,6 @@ import math
 
 from ..core.operation import Singular, composite, elementwise
 from . import kernel_functions as floats
-from . import sides
 from .arithmetic import (
     INF,
     NAN,
@@ -146,7 +145,7 @@ rsqrt = elementwise(
 cbrt = elementwise(
     "cbrt", "x", [lambda y, x: divide(1.0, 3.0 * (y * y))], scalar=math.cbrt, array=lambda np, x: np.cbrt(x), dtype="float",
     accepts="bif", domain=[(0.1, 10)], kernel="np.cbrt({0})",
-    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))], pole=sides.from_zero,
+    singular=[Singular(lambda x: x == 0, "cbrt has an infinite derivative at 0", **everywhere(INF))],
     doc="The real cube root, negative for negative x.", example=("cbrt(-8)", -2.0),
 )  # fmt: skip
 
@@ -160,7 +159,7 @@ reciprocal = elementwise(
     "reciprocal", "x", [lambda y, x: -(y * y)], scalar=lambda x: 1.0 / x, array=_reciprocal, dtype="float",
     kernel="(1.0 / {0})", domain=[(0.5, 10)],
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
-    pole=sides.from_zero, doc="One over x.", example=("reciprocal(4)", 0.25),
+    doc="One over x.", example=("reciprocal(4)", 0.25),
 )  # fmt: skip
 squared_difference = elementwise(
     "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],

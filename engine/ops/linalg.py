@@ -12,7 +12,6 @@ from ..core.errors import failure
 from ..core.operands import plain
 from ..core.operation import Operation, composite, rule
 from ..core.tensor import OPERATORS
-from . import sides
 from .decompositions import matrix, square
 from .diagonals import diagonal
 from .exponential import log
@@ -141,7 +140,7 @@ def _slogdet_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 slogdet = rule(
-    "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=results("cr"), pole=sides.determinant, depends="matrices",
+    "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=results("cr"), depends="matrices",
     doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
 )  # fmt: skip
@@ -167,7 +166,7 @@ def _inv_vjp(g: Any, y: Any, x: Any) -> Any:
 
 inv: Operation = rule(
     "inv", "x", _inv_vjp, kernel=lambda k, x: k.inv(x), array=_inv, dtype="float", aliases="matrix_inverse inverse",
-    pole=sides.determinant, depends="matrices", doc="The inverse matrix.",
+    depends="matrices", doc="The inverse matrix.",
     example=("inv([[2.0, 0.0], [0.0, 4.0]])", [[0.5, 0.0], [0.0, 0.25]]),
 )  # fmt: skip
 
@@ -193,7 +192,7 @@ def _solve_vjp(g: Any, y: Any, a: Any, b: Any) -> tuple[Any, Any]:
 
 solve: Operation = rule(
     "solve", "a, b", _solve_vjp, code="solve", kernel=lambda k, a, b: k.solve(a, b), array=_solve, dtype="float",
-    aliases="matrix_solve", pole=sides.determinant, depends="matrices",
+    aliases="matrix_solve", depends="matrices",
     doc="The solution x of a x = b; b is a vector or a matrix of columns.",
     example=("solve([[2.0, 0.0], [0.0, 4.0]], [2.0, 2.0])", [1.0, 0.5]),
 )  # fmt: skip

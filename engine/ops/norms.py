@@ -8,7 +8,6 @@ from ..core.errors import failure
 from ..core.operands import as_operand, plain
 from ..core.operation import Singular, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
-from . import sides
 from .decompositions import svdvals
 from .exponential import hypot
 from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
@@ -108,7 +107,7 @@ power_norm = rule(
                  subgradients="0 chosen from the dual ball"),
         found_by_rule("norm with p below 1 is not differentiable where an element is 0", "0 chosen from all slopes"),
     ],
-    internal=True, side=sides.of_zero, analytic=False, depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).",
+    internal=True, analytic=False, depends="lines", doc="The p-norm of a vector: (sum |x|**p)**(1/p).",
     example=("power_norm([3.0, 4.0], 2)", 5.0),
 )  # fmt: skip
 

@@ -14,7 +14,6 @@ from ..core.operands import as_operand, plain
 from ..core.operation import composite, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from . import sides
 from .creation import whole_number
 from .gathering import checked, element, put_rows, take_rows
 from .joining import concat
@@ -326,7 +325,7 @@ def _extremum(name: str, largest: bool) -> Operation:
 
     word = "largest" if largest else "smallest"
     row = rule(
-        name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if", side=sides.ranking,
+        name, "x | ids, total, empty", vjp, internal=True, array=array, dtype="first", accepts="if", analytic=False,
         singular=[
             found_by_rule(
                 f"the {word} of a segment is not differentiable where several elements are it",

@@ -9,7 +9,6 @@ from ..core.operands import as_operand, operand_dtype, plain
 from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
-from . import sides
 from .arithmetic import array_product, of_parts, power_bound
 from .scans import cumprod, linear_recurrence, shifted
 from .structure import broadcast_to, summed
@@ -286,7 +285,7 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
     row = rule(
         name, "x | axis=None, keepdims=False", vjp, code="reduction", array=array, dtype="first", accepts="bif",
-        aliases=aliases, side=sides.ranking, depends="lines", method=True,
+        aliases=aliases, analytic=False, depends="lines", method=True,
         singular=[
             found_by_rule(
                 f"{name} is not differentiable where several elements are the {word}",

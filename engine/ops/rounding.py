@@ -9,7 +9,6 @@ from ..core.operands import as_operand
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
-from . import sides
 from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
 from .exponential import exp2
 
@@ -134,7 +133,7 @@ absolute = elementwise(
             subgradients="[-1, 1]",
         )
     ],
-    side=sides.of_zero, analytic=False, keeps=True, doc="The absolute value; the modulus of a complex number.",
+    analytic=False, keeps=True, doc="The absolute value; the modulus of a complex number.",
     example=("abs(-3)", 3),
 )  # fmt: skip
 copysign = elementwise(
@@ -148,7 +147,7 @@ copysign = elementwise(
             subgradients="the slopes beside the jump", input=1,
         ),
     ],
-    side=lambda x, s: sides.of_zero(x) + 3 * sides.of_zero(s), analytic=False, doc="The size of x with the sign of s.",
+    analytic=False, doc="The size of x with the sign of s.",
     example=("copysign(3, -0.0)", -3.0),
 )  # fmt: skip
 heaviside = elementwise(
@@ -157,7 +156,7 @@ heaviside = elementwise(
     dtype="float", accepts="bif", domain=[(0.5, 5), (0, 1)],
     kernel="({1} if {0} == 0.0 else (1.0 if {0} > 0.0 else (0.0 if {0} < 0.0 else {0})))",
     singular=[Singular(lambda x, h: x == 0, "heaviside jumps at 0", **everywhere(0.0), subgradients="the slopes beside the jump")],
-    side=lambda x, h: sides.of_zero(x), doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
+    analytic=False, doc="0 for negative x, 1 for positive x, h at 0.", example=("heaviside(0, 0.5)", 0.5),
 )  # fmt: skip
 
 
@@ -178,7 +177,7 @@ def _extreme(name: str, above: Any, doc: str, example: Any, **facts: Any) -> Ope
     ]  # fmt: skip
     return elementwise(
         name, "a, b", [lambda y, a, b: choose(above(y, a, b), 1.0, 0.0), lambda y, a, b: choose(above(y, b, a), 1.0, 0.0)],
-        dtype="arithmetic", accepts="bif", domain=[(0, 1), (2, 3)], singular=ties, side=sides.between, keeps=True, doc=doc,
+        dtype="arithmetic", accepts="bif", domain=[(0, 1), (2, 3)], singular=ties, analytic=False, keeps=True, doc=doc,
         example=example, **facts,
     )  # fmt: skip
 
@@ -230,7 +229,7 @@ clip_between = elementwise(
         _clip_edge(1, lambda x, low, high: x == low, 0.0, 0.5),
         _clip_edge(2, lambda x, low, high: x == high, 0.0, 0.5),
     ],
-    internal=True, side=lambda x, low, high: sides.between(x, low) + sides.between(x, high), keeps=True,
+    internal=True, analytic=False, keeps=True,
     doc="x kept between two bounds.", example=("clip_between(5, 0, 1)", 1), formula="minimum(maximum(x, low), high)",
 )  # fmt: skip
 
@@ -285,7 +284,7 @@ fmod = elementwise(
         )
         for i in (0, 1)
     ],
-    side=sides.whole_quotient, integer="(abs({0}) % abs({1}) * (1 if {0} > 0 else -1))", refused="{1} == 0",
+    analytic=False, integer="(abs({0}) % abs({1}) * (1 if {0} > 0 else -1))", refused="{1} == 0",
     doc="Remainder with the sign of a, as C's fmod: a - b*trunc(a/b).", example=("fmod(-7, 3)", -1),
 )  # fmt: skip
 nextafter = elementwise(

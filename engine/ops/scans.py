@@ -13,7 +13,6 @@ from ..core.errors import failure
 from ..core.operands import plain
 from ..core.operation import Operation, composite, linear, rule, zero
 from ..core.tensor import OPERATORS
-from . import sides
 from .arithmetic import PRODUCTS, power_bound
 from .joining import concat
 from .shapes import flip
@@ -223,7 +222,7 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         return from_front(where(equal(values, tops), shared, 0.0), (axis,), shape_of(x))
 
     along = rule(
-        f"{name}_along", "x | axis", vjp, internal=True, side=sides.ranking,
+        f"{name}_along", "x | axis", vjp, internal=True, analytic=False,
         array=lambda np, x, axis: getattr(np, ufunc).accumulate(x, axis=axis), dtype="first", accepts="bif",
         singular=[
             found_by_rule(

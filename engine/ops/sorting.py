@@ -14,7 +14,6 @@ from ..core.operands import plain
 from ..core.operation import composite, no_tangent, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from . import sides
 from .structure import index, index_scatter, line_axis
 from .support import axis_of, found_by_rule, meet
 
@@ -100,7 +99,7 @@ sort_along = rule(
     singular=[
         found_by_rule("sort is not differentiable where elements are equal", "their cotangents are shared equally")
     ],
-    internal=True, side=sides.ranking, depends="lines",
+    internal=True, analytic=False, depends="lines",
     doc="x sorted along an axis that is counted from the front: what sort, median and top_k are made of.",
     example=("sort_along([3, 1, 2], 0, True)", [3, 2, 1]),
 )  # fmt: skip

@@ -11,7 +11,6 @@ import math
 from ..core import limits
 from ..core.errors import failure
 from ..core.operation import Operation, Singular, elementwise
-from . import sides
 from .arithmetic import INF, NAN, choose, divide, everywhere
 from .exponential import exp, log, square
 
@@ -83,7 +82,6 @@ def _at_nonpositive_integers(x: Any) -> Any:
 def _gamma_poles(name: str) -> dict[str, Any]:
     return {
         "singular": [Singular(_at_nonpositive_integers, f"{name} has a pole here", adiff=NAN)],
-        "pole": sides.gamma_pole,
         "domain": [(0.2, 6)],
     }
 

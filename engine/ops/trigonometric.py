@@ -11,7 +11,6 @@ from functools import cache
 
 from ..core.operation import Operation, Singular, composite, elementwise
 from . import kernel_functions as floats
-from . import sides
 from .arithmetic import (
     INF,
     NAN,
@@ -41,7 +40,7 @@ cos = elementwise(
 )  # fmt: skip
 tan = elementwise(
     "tan", "x", [lambda y, x: square(sec(x)) if is_complex(x) else 1.0 + y * y], **by_math("tan"), domain=[(-1.4, 1.4)],
-    pole=sides.cosine, doc="The tangent of x radians.", example=("tan(0)", 0.0),
+    doc="The tangent of x radians.", example=("tan(0)", 0.0),
 )  # fmt: skip
 sec = elementwise(
     "sec", "x", [lambda y, x: y * tan(x)], scalar=lambda x: 1.0 / math.cos(x), array=lambda np, x: 1 / np.cos(x), dtype="float",

@@ -51,8 +51,9 @@ def test_a_complex_step_beside_data(w: Any, engine: str) -> None:
         ("x if x < 1 else x*x", float("nan")),
         ("x if x < 1 else x*x", float("inf")),
         ("x*stop_gradient(x)", 2.0),
+        ("floor(x)", 2.0),
     ],
-    ids=["chaos", "noise", "an edge", "nan", "infinity", "stopped"],
+    ids=["chaos", "noise", "an edge", "nan", "infinity", "stopped", "a jump"],
 )
 def test_no_verdict(text: str, x: float) -> None:
     outcome = checked(text, {"x": x}, ["x"])
@@ -109,7 +110,6 @@ PIECES = [
     ("abs(x) + 3", 1e-12),
     ("floor(1e7 * x) * 1e-3 + x", 0.3),
     ("floor(1e7 * x) * 1e-3 + x", 0.30000003),
-    ("floor(1e14 * x) * 1e-10 + x", 0.31),
     ("floor(1e3 * x) * x", 0.3004),
     ("mod(x, 1e-6) * 5 + x", 0.3),
     ("maximum(x, 0.3) + x", 0.3000000001),
@@ -221,7 +221,6 @@ def test_of_integers_alone_there_is_nothing_to_check() -> None:
         ("abs(x)", 0.0, None, ": beside it the slopes are -1 and 1, and the gradient is 0"),
         ("relu(x)", 0.0, None, ": beside it the slopes are 0 and 1, and the gradient is 0"),
         ("maximum(x, 1)", 1.0, None, ": beside it the slopes are 0 and 1, and the gradient is 0.5"),
-        ("floor(x)", 2.0, None, ": none is known, and the gradient is 0"),
         ("where(x > 1, x**2, 2*x - 1)", 1.0, True, None),  # the sides meet smoothly
         ("abs(x) + x", 1.0, True, None),
     ],
