@@ -88,7 +88,7 @@ class Evaluation(Derivatives):
                 "E0801", f"{listing(repr(n) for n in unbound)} {'is' if len(unbound) == 1 else 'are'} not bound",
                 first_use(self.program, unbound[0]),
                 unbound_hint(self.program, unbound[0])
-                or f"bind the {noun}: {given}{self.near_names(unbound, at)}{of_python(unbound)}{self.instead(at)}",
+                or f"bind the {noun}: {given}{self.near_names(at)}{of_python(unbound)}{self.instead(at)}",
             )  # fmt: skip
         for name, value in at.items():
             if name in inputs or name in self.core.optional:
@@ -103,7 +103,7 @@ class Evaluation(Derivatives):
         asked = command is not None and command.differentiates and not at
         return "; `adiff derive` gives derivatives as formulas, with nothing bound" if asked else ""
 
-    def near_names(self, unbound: list[str], at: Mapping[str, Any]) -> str:
+    def near_names(self, at: Mapping[str, Any]) -> str:
         spare = [name for name in at if name not in self.core.inputs and name not in self.core.optional]
         return f" ('{spare[0]}' is bound and not used)" if spare else ""
 
@@ -302,8 +302,8 @@ class Evaluation(Derivatives):
                     setattr(self.outcome, name, apart(found, arrays))
 
     def why_unconnected(self, sources: list[int]) -> list[tuple[str, str, Any]]:
-        """Why the value that a kernel has found does not depend on some sources, and where their paths end: names, reasons and
-        places. The tape is asked if it is done in a moment."""
+        """Why the value does not depend on some sources, and where their paths end: names, reasons and places, by a run on the
+        tape, if it is done in a moment."""
         from .eager.tapes import unconnected_reason_of
 
         told, seen = len(STATE.notices), set(STATE.seen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..parser.errors import AdiffError
+from ..parser.fields import Record
 from .core.operation import Operation
 from .core.state import LOCK, STATE
 from .ops.registry import ROWS
@@ -21,21 +22,18 @@ DERIVATIVES = {
 DTYPES = {"b": "bool", "i": "int", "f": "float", "c": "complex", "s": "string"}
 
 
-class Choice:
+class Choice(Record):
     """A singular point of a row: where it is, the set of subgradients, and what each policy chooses.
 
     The message says by which input the derivative is meant where there are several.
     """
 
-    __slots__ = ("adiff", "jax", "message", "subgradients", "tensorflow", "torch")
-
-    def __init__(self, message: str, subgradients: str, choices: dict[str, str]) -> None:
-        self.message = message
-        self.subgradients = subgradients
-        self.adiff = choices["adiff"]
-        self.tensorflow = choices["tensorflow"]
-        self.jax = choices["jax"]
-        self.torch = choices["torch"]
+    message: str
+    subgradients: str
+    adiff: str
+    tensorflow: str
+    jax: str
+    torch: str
 
 
 class OperationInfo:
@@ -60,7 +58,7 @@ class OperationInfo:
             Choice(
                 s.message if row.nin == 1 else f"{s.message} (by {input_name(row, s.input)})",
                 s.subgradients,
-                {p: choice_text(s.choice(p)) for p in ("adiff", "tensorflow", "jax", "torch")},
+                *(choice_text(s.choice(p)) for p in ("adiff", "tensorflow", "jax", "torch")),
             )
             for s in row.singular
         ]

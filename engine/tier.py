@@ -49,21 +49,17 @@ class Tiers:
 
     def by_kernel(self, request: Request, given: Callable[[], Sequence[Any]] | None = None) -> Found | None:
         """What a kernel finds, or None where the tape is to run. `given` makes the tangents or the cotangent."""
-        engine = self.options.get("engine") or "auto"
-        if engine == "tape":
-            self.outcome.reason = "asked for"
-            return None
         start = time.perf_counter()
         found = None
         try:
-            found = self.tried(request, given, engine)
+            found = self.tried(request, given)
         finally:
             self.kernel_seconds += time.perf_counter() - start - (0.0 if found is None else found.compiled.seconds)
         return found
 
-    def tried(self, request: Request, given: Callable[[], Sequence[Any]] | None, engine: str) -> Found | None:
+    def tried(self, request: Request, given: Callable[[], Sequence[Any]] | None) -> Found | None:
         outcome, program = self.outcome, self.program
-        reason = "asked for" if engine == "kernel" else self.why_now(request)
+        reason = "asked for" if self.options.get("engine") == "kernel" else self.why_now(request)
         if not reason:
             outcome.reason = "the tape was done before a kernel would have been ready"
             self.be_patient(request)

@@ -11,8 +11,6 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
-from itertools import islice
-
 from ..core.dtypes import FLOAT32
 from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import CONDITION, add_mark, follows, site_for
@@ -350,20 +348,3 @@ def unconnected_reason(tape: Tape, log: list[Any], sources: Sequence[Tensor]) ->
         place = next((place for place in on_the_way if place.reason not in ASIDE), on_the_way[0])
         return place.reason, place.site
     return ("used" if used else "unused"), None
-
-
-def unused_in(tape: Tape, sources: Sequence[Tensor]) -> set[Tensor]:
-    """The sources that no record takes. Where every one is taken early, the log is left early."""
-    pending = set(sources)
-    log = tape.log
-    for a, b in zip(islice(log, 1, None, 4), islice(log, 2, None, 4)):
-        if a.__class__ is tuple:
-            pending.difference_update([x for x in a if x.__class__ is Tensor])
-        else:
-            if a.__class__ is Tensor:
-                pending.discard(a)
-            if b.__class__ is Tensor:
-                pending.discard(b)
-        if not pending:
-            break
-    return pending

@@ -13,10 +13,8 @@ if TYPE_CHECKING:
 
 def compute(evaluation: Evaluation) -> None:
     from ..autodiff import drivers
-    from ..autodiff.tape import gradient, seed_for, unused_in
+    from ..autodiff.tape import gradient, seed_for
     from ..core.operands import as_operand
-    from ..core.state import STATE
-    from ..eager.tapes import unconnected_reason_of
 
     sources = evaluation.sources()
     found = evaluation.kernel_result(COMMAND)
@@ -27,13 +25,10 @@ def compute(evaluation: Evaluation) -> None:
     tape, tensors, y = drivers.recorded(evaluation.function, sources)
     y = as_operand(y)
     tell_of_shape(evaluation, drivers.shape_of(y))
-    log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
-    unused = unused_in(tape, tensors) if log is None else set()
     gradients = gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
-    for name, x, g in zip(evaluation.names, tensors, gradients):
-        if g is None and x.dtype.differentiable:
-            reason, site = unconnected_reason_of(tape, [] if x in unused else log, x, [x], [y])
-            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+    missing = [i for i, (x, g) in enumerate(zip(tensors, gradients)) if g is None and x.dtype.differentiable]
+    if missing:
+        tell_of_unconnected(evaluation, evaluation.why_unconnected(missing))
     evaluation.outcome.gradients = evaluation.shaped(gradients, y)
     structured = evaluation.structured
     whole = structured.__class__ in (list, tuple, dict) or hasattr(structured, "leaves")
@@ -51,15 +46,19 @@ def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
 
 def explain_unconnected(evaluation: Evaluation, found: Any) -> None:
     """Notice why the value that a kernel has found does not depend on a source."""
-    from ..core.state import STATE
-
     reached = found.reached
     if not all(reached):
         reasons = found.compiled.reasons
         if found.mask not in reasons:
             reasons[found.mask] = evaluation.why_unconnected([i for i, there in enumerate(reached) if not there])
-        for name, reason, site in reasons[found.mask]:
-            STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
+        tell_of_unconnected(evaluation, reasons[found.mask])
+
+
+def tell_of_unconnected(evaluation: Evaluation, reasons: list[tuple[str, str, Any]]) -> None:
+    from ..core.state import STATE
+
+    for name, reason, site in reasons:
+        STATE.notify("N0502", f"{name}: the gradient is None: {reason}", site or evaluation.end_site())
 
 
 COMMAND = Command(
