@@ -179,10 +179,9 @@ def equal(x: Any, y: Any, depth: int = 0) -> bool:
         depth = limits.nest(depth)
         return x.keys() == y.keys() and all(equal(x[k], y[k], depth) for k in x)
     if Tensor in (x.__class__, y.__class__):
-        u = x.value if x.__class__ is Tensor else x
-        v = y.value if y.__class__ is Tensor else y
-        same = u == v
-        return bool(same.all()) if hasattr(same, "all") else bool(same)
+        import numpy as np
+
+        return bool(np.array_equal(*(z.value if z.__class__ is Tensor else z for z in (x, y))))
     return bool(x == y)
 
 
