@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ..parser.fields import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,15 +48,12 @@ class Result:
         self.timings: dict[str, float] = {}
 
 
-class Evaluated:
+class Evaluated(Record):
     """What the tables of an evaluation are drawn from. `outcome` is an Outcome whose attributes the command has set."""
 
-    __slots__ = ("inputs", "outcome", "text")
-
-    def __init__(self, text: str, inputs: dict[str, Any], outcome: Any) -> None:
-        self.text = text
-        self.inputs = inputs
-        self.outcome = outcome
+    text: str
+    inputs: dict[str, Any]
+    outcome: Any
 
     def input(self, name: str) -> Any:
         """The value that a name is bound to."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from .fields import Record
+
 
 def folder() -> str:
     """Where this user's cached files go; ``ADIFF_CACHE_DIR`` overrides the custom of the platform."""
@@ -94,16 +96,13 @@ def remove(path: str) -> None:
         pass
 
 
-class File:
+class File(Record):
     """A file of the folder: its `name` and `path`, its `size` in bytes, and when it was `modified` (seconds)."""
 
-    __slots__ = ("modified", "name", "path", "size")
-
-    def __init__(self, name: str, path: str, size: int, modified: float) -> None:
-        self.name = name
-        self.path = path
-        self.size = size
-        self.modified = modified
+    name: str
+    path: str
+    size: int
+    modified: float
 
 
 # What `write` adds to a name while it writes.

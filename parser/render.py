@@ -26,7 +26,10 @@ def render(
     terminal's, in columns. Whatever text the error quotes, the result is safe to print: control characters are escaped, half
     characters too.
     """
-    paint = _painted if colour else _unpainted
+
+    def paint(code: str, text: str) -> str:
+        return f"{code}{text}{PLAIN}" if colour and text else text
+
     span = error.span
     place = f"{span.source.name}:{span.line}:{span.column}: " if span is not None else ""
     lines = [
@@ -42,14 +45,6 @@ def render(
     if error.advice is not None:
         lines.append(paint(CYAN, "help: ") + _shown_text(hint or error.advice, ascii))
     return "\n".join(lines)
-
-
-def _painted(colour: str, text: str) -> str:
-    return f"{colour}{text}{PLAIN}" if text else ""
-
-
-def _unpainted(colour: str, text: str) -> str:
-    return text
 
 
 def _excerpt(span: Span, width: int, ascii: bool) -> tuple[str, int, int] | None:

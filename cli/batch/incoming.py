@@ -22,7 +22,7 @@ class Incoming:
     """The numbered lines after one of a file or of standard input that have come and are not answered yet. A line that
     is too long is the last."""
 
-    __slots__ = ("after", "descriptor", "ended", "file", "number", "parts", "path", "ready", "size")
+    __slots__ = ("after", "descriptor", "ended", "file", "number", "path", "ready", "rest")
 
     def __init__(self, path: str, environment: Environment, after: int = 0) -> None:
         self.path = path
@@ -32,8 +32,7 @@ class Incoming:
         self.ended = self.file is None
         self.ready: deque[tuple[int, bytes]] = deque()
         self.number = 0
-        self.parts: list[bytes] = []
-        self.size = 0
+        self.rest = bytearray()  # of a line whose end has not come
 
     def __iter__(self) -> Iterator[tuple[int, bytes]]:
         """The lines, as they come."""
@@ -50,33 +49,20 @@ class Incoming:
             some = os.read(self.descriptor, PIECE)
         except OSError as error:
             raise errors.unreadable(self.path, errors.reason(error)) from None
-        if not some:
+        self.rest += some
+        lines: list[bytes] = []
+        if b"\n" in some:
+            *lines, rest = bytes(self.rest).split(b"\n")
+            self.rest = bytearray(rest)
+        if not some or len(self.rest) >= LONGEST_LINE:  # it may have no end
+            lines += [bytes(self.rest)] if self.rest else []
             self.ended = True
-            if self.parts:
-                self.end_line()
-            return
-        *whole, rest = some.split(b"\n")
-        for part in whole:
-            self.add(part + b"\n")
-            self.end_line()
-        self.add(rest)
-        if self.size >= LONGEST_LINE:  # it may have no end
-            self.end_line()
-            self.ended = True
+        for line in lines:
+            self.number += 1
+            if self.number > self.after:
+                self.ready.append((self.number, line))
 
     def close(self) -> None:
         """Leave a file; standard input is not ours to close."""
         if self.path != "-" and self.file is not None:
             self.file.close()
-
-    def add(self, part: bytes) -> None:
-        if part:
-            self.parts.append(part)
-            self.size += len(part)
-
-    def end_line(self) -> None:
-        self.number += 1
-        if self.number > self.after:
-            self.ready.append((self.number, b"".join(self.parts)))
-        self.parts = []
-        self.size = 0

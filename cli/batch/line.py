@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
+from ...parser.fields import Record as Fields
 from .. import errors
 from ..bindings import split_at_commas
 from ..commands import COMMANDS
@@ -32,16 +33,13 @@ LONGEST_LINE = 64 * 2**20  # bytes
 INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint", "quiet")
 
 
-class Reply:
+class Reply(Fields):
     """What a line comes to: the text of its record, what is to be said beside it on standard error, and whether it did what
     it asked for."""
 
-    __slots__ = ("ok", "text", "told")
-
-    def __init__(self, ok: bool, text: str, told: str = "") -> None:
-        self.ok = ok
-        self.text = text
-        self.told = told
+    ok: bool
+    text: str
+    told: str
 
 
 class Beside(Environment):
@@ -103,7 +101,7 @@ class Answering:
     def failed(self, record: Record, error: AdiffError) -> Reply:
         """The record of a line that has no answer."""
         record.result, record.error = None, error
-        return Reply(False, self.records.text(record))
+        return Reply(False, self.records.text(record), "")
 
     def lost(self, number: int, raw: bytes, why: Callable[[float | None], AdiffError]) -> Reply | None:
         """The record of a line whose process is gone, None for one that asks for nothing; `why` says so by its limit of time."""

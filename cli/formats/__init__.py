@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from os.path import splitext
 
+from ...parser.fields import Record
 from .. import errors
 from ..commands import COMMANDS
 from ..environment import is_ascii, is_terminal
@@ -32,17 +33,14 @@ TEXTS = (".txt", ".out", ".log", ".md")
 LONGEST = 6  # of an ending that is meant to say something: those of mktemp are longer
 
 
-class Style:
+class Style(Record):
     """The format, and what the output can show."""
 
-    __slots__ = ("ascii", "colour", "format", "precision", "width")
-
-    def __init__(self, format: str, precision: int | None, width: int, colour: bool, ascii: bool) -> None:
-        self.format = format
-        self.precision = precision
-        self.width = width
-        self.colour = colour
-        self.ascii = ascii
+    format: str
+    precision: int | None
+    width: int
+    colour: bool
+    ascii: bool
 
 
 def style_of(request: Request, environment: Environment) -> Style:

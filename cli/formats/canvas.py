@@ -12,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from .layout import is_number
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -107,7 +109,12 @@ class Canvas:
             self.console.print()
             self.console.print(Text(row[0], style=HEADING), overflow="fold")
             cells = zip(header[1:], row[1:], strict=True)
-            self.listing([(title, cell if "\n" in cell else cell.strip()) for title, cell in cells if cell])
+            listed = [(title, cell if "\n" in cell else cell.strip()) for title, cell in cells if cell]
+            numbers = (len(word) for _, cell in listed for word in cell.split() if is_number(word))
+            # No number is broken, however narrow the terminal is.
+            self.console.width = max(self.width, max(map(len, header)) + 6 + max(numbers, default=0))
+            self.listing(listed)
+            self.console.width = self.width
         self.console.print()
 
 

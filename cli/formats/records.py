@@ -8,7 +8,7 @@ from .numbers import value_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
     from ...parser.errors import AdiffError
@@ -146,17 +146,16 @@ class PlainWriter(Writer):
                 for row in record.result.rows
             ]
         pairs = record.pairs()
-        texts = self.texts([value for _, value in pairs])
-        return texts if len(pairs) == 1 else [f"{name}={text}" for (name, _), text in zip(pairs, texts, strict=True)]
+        return [f"{name}={self.line(value)}" if len(pairs) > 1 else self.line(value) for name, value in pairs]
 
     def word(self, value: Any) -> str:
         """A value in a row: what is text with spaces, or empty, is quoted."""
-        [text] = self.texts([value])
+        text = self.line(value)
         return repr(text) if isinstance(value, str) and (not text or " " in text) else text
 
-    def texts(self, values: Iterable[Any]) -> list[str]:
-        """Values in a line."""
-        return [" ".join(value_text(value, self.style.precision).split("\n")) for value in values]
+    def line(self, value: Any) -> str:
+        """A value on a line."""
+        return " ".join(value_text(value, self.style.precision).split("\n"))
 
 
 class TableWriter(PlainWriter):

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import os
+from dataclasses import dataclass
 from itertools import chain
 
 from ...parser.errors import AdiffError
@@ -28,21 +29,20 @@ MOST_LINE = 1 << 27  # bytes
 NOT_TEXT = (b"PAR1", b"ARROW1", b"\x93NUMPY", b"PK\x03\x04", b"\x1f\x8b", b"\x28\xb5\x2f\xfd")
 
 
+@dataclass
 class Chunk:
     """Some rows. A column is a list of texts (`text` forms), a list of values, or a typed array of Arrow or NumPy. `place(row)`
     says where a row of the chunk stands; `done` is the part of the file that has been read."""
 
-    __slots__ = ("columns", "count", "done", "names", "place", "text")
+    names: list[str]
+    columns: list[Any]
+    place: Callable[[int], str]
+    text: bool = False
+    done: float | None = None
 
-    def __init__(
-        self, names: list[str], columns: list[Any], place: Callable[[int], str], text: bool = False, done: float | None = None
-    ) -> None:  # fmt: skip
-        self.names = names
-        self.columns = columns
-        self.count = len(columns[0]) if columns else 0
-        self.place = place
-        self.text = text
-        self.done = done
+    @property
+    def count(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
 
 
 def arrow() -> Any:

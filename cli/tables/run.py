@@ -339,7 +339,7 @@ class Table:
 
         wrong: dict[int, AdiffError] = {}
         disagree: list[int] = []
-        records: list[dict[str, Any] | None] = []
+        records: list[dict[str, Any] | None] = [None] * count
         wrt = self.wrt or self.used or None
         for row in range(count):
             point = {name: x[row].tolist() if x.dtype.name != "float32" else x[row] for name, x in columns.items()}
@@ -351,12 +351,10 @@ class Table:
                 if error.kind in USAGE:
                     raise
                 wrong[row] = error
-                records.append(None)
                 continue
             unclear = next((n for n in outcome.notices if n.code == "N0605"), None)
             if unclear is not None:
                 wrong[row] = AdiffError(unclear.code, unclear.message)
-                records.append(None)
                 continue
             self.by = outcome.engine, outcome.reason, outcome.reason_span
             self.keep(outcome.notices)
@@ -369,10 +367,9 @@ class Table:
             if not self.header:
                 self.header = heads
             if heads == self.header:
-                records.append(dict(pairs))
+                records[row] = dict(pairs)
             else:
                 wrong[row] = AdiffError("E0302", "the results of this row have another shape than those before it")
-                records.append(None)
         by_name = [(name, [None if r is None else r[name] for r in records]) for name in self.header]
         blank = {bool: False, str: ""}
         typed: list[tuple[str, Any]] = []
