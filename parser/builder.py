@@ -13,8 +13,8 @@ from .mistake import Mistake, mistaken
 from .syntax import Binary, Call, Keyword, Name, Starred, Unary
 from .targets import check_target
 
-# `parse_inner` of parse.py, which the fields of f-strings need.
-INNER: list[Callable[[str, int, int, int], Expression]] = []
+# `parse_inner` and `pieces` of parse.py, which the fields of f-strings need.
+INNER: list[Any] = []
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,9 @@ from .table import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterator
+
     from .syntax import Expression, Module
 
 
@@ -67,4 +70,9 @@ def parse_inner(text: str, start: int, end: int, base: int) -> Expression:
     return tree
 
 
-INNER.append(parse_inner)
+def pieces(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
+    """What the lexer cuts a part of a text into."""
+    return table().pattern.finditer(text, start, end)
+
+
+INNER.extend((parse_inner, pieces))

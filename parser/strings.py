@@ -187,17 +187,17 @@ class _Fields:
 
     def expression_end(self, start: int, end: int) -> int:
         """The position of what ends an expression: its `=`, `!`, `:` or `}`."""
-        from .table import table
+        from .builder import INNER
 
         depth = 0
-        for found in table().pattern.finditer(self.body, start, end):
+        for found in INNER[1](self.body, start, end):
             piece = found[0]
             if piece in ("(", "[", "{"):
                 depth += 1
             elif depth and piece in (")", "]", "}"):
                 depth -= 1
             elif not depth and piece in ("=", "!", ":", "}"):
-                return found.start()
+                return int(found.start())
         raise self.unclosed(start - 1)
 
     def spec_end(self, field: int, start: int, end: int) -> int:
