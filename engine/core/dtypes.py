@@ -17,12 +17,6 @@ class DType:
     of them are `bare` that are not NumPy's."""
 
     __slots__ = ("bare", "bits", "kind", "name", "strong", "weak")
-    name: str
-    kind: str
-    bits: int
-    weak: bool
-    bare: bool
-    strong: DType
 
     def __init__(self, name: str, kind: str, bits: int, weak_of: DType | None = None, bare: bool = True) -> None:
         self.name = name
@@ -30,7 +24,7 @@ class DType:
         self.bits = bits
         self.weak = weak_of is not None
         self.bare = self.weak and bare
-        self.strong = self if weak_of is None else weak_of
+        self.strong: DType = self if weak_of is None else weak_of
 
     def __repr__(self) -> str:
         return f"weak {self.name}" if self.weak else self.name
@@ -124,17 +118,12 @@ NUMPY: dict[DType, DType] = {
 # Spellings of dtypes that users type: tf.float32, np.float64, "double", float.
 SPELLINGS: dict[str, DType] = {
     **STRONG,
+    **dict.fromkeys(("int", "int_", "long"), INT64),
+    **dict.fromkeys(("float", "float_", "double"), FLOAT64),
+    **dict.fromkeys(("complex", "complex_"), COMPLEX128),
     "bool_": BOOL,
-    "int": INT64,
-    "int_": INT64,
-    "long": INT64,
-    "float": FLOAT64,
-    "float_": FLOAT64,
     "half": FLOAT16,
     "single": FLOAT32,
-    "double": FLOAT64,
-    "complex": COMPLEX128,
-    "complex_": COMPLEX128,
     "str": STRING,
 }
 

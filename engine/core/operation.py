@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 
 # What Python and NumPy raise for an argument of the wrong kind that no check has caught in the user's words.
 UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, ArithmeticError)
-# Classes of values that no static parameter takes.
-UNUSUAL = frozenset(("Function", "Bound", "Derived", "zip", "map", "filter", "enumerate", "GradientTape"))
 
 
 def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
@@ -47,6 +45,8 @@ def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
     return failure("E0305", f"{name} cannot take {listing(map(describe, args)) if args else 'these arguments'}", hint)
 
 
+# Classes of values that no static parameter takes; a built-in function may be a dtype.
+UNUSUAL = frozenset(("Function", "Bound", "Derived", "zip", "map", "filter", "enumerate", "GradientTape"))
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 
@@ -69,42 +69,30 @@ FIRST_INPUT = frozenset({
     "seq", "inputs", "A", "diagonal", "sorted_sequence", "input_array",
 })  # fmt: skip
 SYNONYMS = {
-    "reduction_indices": "axis",
-    "axes": "axis",
-    "dim": "axis",
-    "dimension": "axis",
-    "keep_dims": "keepdims",
-    "keepdim": "keepdims",
-    "correction": "ddof",
-    "num_partitions": "n",
-    "perm": "axes",
-    "newshape": "shape",
-    "dims": "shape",
-    "multiples": "reps",
-    "paddings": "pad_width",
-    "x1": "a",
-    "x2": "b",
-    "y": "b",
-    "x": "a",
-    "rhs": "b",
-    "value": "fill_value",
-    "num_rows": "n",
-    "num_columns": "m",
-    "N": "n",
-    "fft_length": "n",
-    "M": "m",
-    "min": "low",
-    "a_min": "low",
-    "clip_value_min": "low",
-    "max": "high",
-    "a_max": "high",
-    "clip_value_max": "high",
-    "negative_slope": "alpha",
-    "real": "re",
-    "imag": "im",
-    "limit": "stop",
-    "delta": "step",
-    "values": "v",
+    keyword: name
+    for name, keywords in (
+        ("axis", "reduction_indices axes dim dimension"),
+        ("keepdims", "keep_dims keepdim"),
+        ("ddof", "correction"),
+        ("n", "num_partitions num_rows N fft_length"),
+        ("m", "num_columns M"),
+        ("axes", "perm"),
+        ("shape", "newshape dims"),
+        ("reps", "multiples"),
+        ("pad_width", "paddings"),
+        ("a", "x1 x"),
+        ("b", "x2 y rhs"),
+        ("fill_value", "value"),
+        ("low", "min a_min clip_value_min"),
+        ("high", "max a_max clip_value_max"),
+        ("alpha", "negative_slope"),
+        ("re", "real"),
+        ("im", "imag"),
+        ("stop", "limit"),
+        ("step", "delta"),
+        ("v", "values"),
+    )
+    for keyword in keywords.split()
 }
 # Last parameters that the method spellings of NumPy spread over the arguments: x.reshape(2, 3), x.transpose(1, 0).
 SPREAD = frozenset({"shape", "axes"})
@@ -368,10 +356,8 @@ def as_list(op: Operation, name: str, value: Any) -> list[Any]:
 
 def static(value: Any, symbols: bool = False) -> Any:
     """A static parameter as plain Python: tensors become numbers and tuples. With `symbols` a compiler's symbols stay."""
+    value = counted(value)
     if value.__class__ is Tensor:
-        value = counted(value)
-        if value.__class__ is int:
-            return value
         path_ends((value,), "a parameter that carries no derivative")
         plain = value.value
         return plain if value.shape == () and not hasattr(plain, "tolist") else plain.tolist()

@@ -91,53 +91,15 @@ class Tensor:
     def __bool__(self) -> bool:
         return bool(self.value)
 
-    def __add__(self, other: Any) -> Any:
-        return OPERATORS.add(self, other)
+    if TYPE_CHECKING:
 
-    def __radd__(self, other: Any) -> Any:
-        return OPERATORS.add(other, self)
+        def _operator(self, other: Any) -> Any: ...
 
-    def __sub__(self, other: Any) -> Any:
-        return OPERATORS.subtract(self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return OPERATORS.subtract(other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return OPERATORS.multiply(self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return OPERATORS.multiply(other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return OPERATORS.divide(self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return OPERATORS.divide(other, self)
-
-    def __pow__(self, other: Any) -> Any:
-        return OPERATORS.power(self, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return OPERATORS.power(other, self)
-
-    def __matmul__(self, other: Any) -> Any:
-        return OPERATORS.matmul(self, other)
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _operator
+        __pow__ = __rpow__ = __matmul__ = __lt__ = __le__ = __gt__ = __ge__ = _operator
 
     def __neg__(self) -> Any:
         return OPERATORS.negative(self)
-
-    def __lt__(self, other: Any) -> Any:
-        return OPERATORS.less(self, other)
-
-    def __le__(self, other: Any) -> Any:
-        return OPERATORS.less_equal(self, other)
-
-    def __gt__(self, other: Any) -> Any:
-        return OPERATORS.greater(self, other)
-
-    def __ge__(self, other: Any) -> Any:
-        return OPERATORS.greater_equal(self, other)
 
 
 class Operators(dict):  # type: ignore[type-arg]
@@ -154,3 +116,25 @@ class Operators(dict):  # type: ignore[type-arg]
 # What the operators of tensors, and rules written with them, apply. `==` is left to identity: tapes key tensors by it,
 # and rules say equal(x, y).
 OPERATORS = Operators()
+
+
+def define_operator(symbol: str, row: str, swapped: bool) -> None:
+    """Let Python's operator apply the row of that name to tensors; `swapped` for the one beside a number on the left."""
+
+    def forward(self: Tensor, other: Any) -> Any:
+        return OPERATORS[row](self, other)
+
+    def backward(self: Tensor, other: Any) -> Any:
+        return OPERATORS[row](other, self)
+
+    setattr(Tensor, f"__{symbol}__", forward)
+    if swapped:
+        setattr(Tensor, f"__r{symbol}__", backward)
+
+
+for _symbol, _row, _swapped in (
+    ("add", "add", True), ("sub", "subtract", True), ("mul", "multiply", True), ("truediv", "divide", True),
+    ("pow", "power", True), ("matmul", "matmul", False), ("lt", "less", False), ("le", "less_equal", False),
+    ("gt", "greater", False), ("ge", "greater_equal", False),
+):  # fmt: skip
+    define_operator(_symbol, _row, _swapped)

@@ -13,7 +13,7 @@ from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..core.wording import has_no_attribute
 from ..kinds.access import iterate
-from ..kinds.kind import Kind
+from ..kinds.kind import Compound
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
 from .operators import equal, truth
 from .values import Derived, Function, invoke
@@ -122,7 +122,7 @@ class Class:
         return f"<class '{self.name}'>"
 
 
-class Instance(Kind):
+class Instance(Compound):
     """An instance of a class, with its attributes as `fields`. `error` is what an exception was raised as.
 
     `given` are the arguments of the call that made it.

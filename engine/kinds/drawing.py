@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.state import STATE
-from .kind import Kind
+from .kind import Compound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-class Drawing(Kind):
+class Drawing(Compound):
     """Such a module, or a figure, a logger or a function of it. Its parts are itself, and so is what it returns."""
 
     __slots__ = ("module",)

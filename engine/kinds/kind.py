@@ -59,13 +59,25 @@ def of_dtype(x: Any, dtype: DType) -> Any:
 
 
 class Kind:
-    """A value kind without numeric leaves, which no row of the table takes."""
+    """A value kind. One that stands for a single tensor, as a Variable does, has `read_value`."""
 
     __slots__ = ()
     description: ClassVar[str] = "a value"
     hint: ClassVar[str | None] = None
     attributes: ClassVar[dict[str, Callable[[Any], Any]]] = {}
     listed: ClassVar[bool] = False
+
+    def __repr__(self) -> str:
+        return self.text(repr)
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<{self.description.removeprefix('a ').removeprefix('an ')}>"
+
+
+class Compound(Kind):
+    """A value kind with leaves, of which there are none unless it says so; no row of the table takes it unless `operate` does."""
+
+    __slots__ = ()
 
     def leaves(self) -> list[Any]:
         return []
@@ -79,12 +91,6 @@ class Kind:
         NotImplemented for a composite row that may apply its own rows to the operands as they are.
         """
         raise failure("E0304", f"{op.name} does not take {self.description}")
-
-    def __repr__(self) -> str:
-        return self.text(repr)
-
-    def text(self, show: Callable[[Any], str]) -> str:
-        return f"<{self.description.removeprefix('a ').removeprefix('an ')}>"
 
     def to_plain(self) -> Any:
         raise failure("E0304", f"the result is {self.description}, which has no value to show")

@@ -15,7 +15,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..ops.gathering import checked
 from ..ops.support import integers
-from .kind import Kind, call
+from .kind import Compound, call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ ELEMENTWISE = frozenset("arithmetic exponential trigonometric rounding special a
 MAPPED = frozenset("cast zeros_like ones_like full_like stop_gradient identity isin where".split())
 
 
-class RaggedTensor(Kind):
+class RaggedTensor(Compound):
     """`values`, and `splits`, an array of rows + 1 places in them; `uniform` is the length that all rows are known to have."""
 
     __slots__ = ("splits", "uniform", "values")

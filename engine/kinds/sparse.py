@@ -8,7 +8,7 @@ from ..core.operands import plain, tensor
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.support import integers
-from .kind import Kind, call
+from .kind import Compound, call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 ROWS = "kinds/rows.SparseTensor"
 
 
-class SparseTensor(Kind):
+class SparseTensor(Compound):
     """`indices` of shape (entries, rank), `values` of shape (entries,), and the full `shape`.
 
     `values` is a tensor that tapes follow; in results of the sparse Hessian it is an array.

@@ -9,6 +9,7 @@ from ..core.operands import as_operand, shape_text
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from .access import constant_of, get_item, iterate, static_index
+from .kind import Kind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
     return Tensor(x.value, x.dtype)
 
 
-class Variable:
+class Variable(Kind):
     """A mutable tensor. `read_value` gives the tensor of its present value, the same one until the next assignment."""
 
     __slots__ = ("constraint", "dtype", "label", "path", "regularizer", "snapshot", "trainable")
@@ -144,7 +145,7 @@ class Variable:
         return constant_of(self.snapshot)
 
 
-class VariableSlice(Record):
+class VariableSlice(Record, Kind):
     """`v[i]`: reads as the tensor that it was when it was taken, and can be assigned."""
 
     variable: Variable

@@ -414,29 +414,19 @@ class Delete(Stmt):
     targets: list[Target]
 
 
-class CoreProgram:
-    """A whole program: `inputs` are bound from outside to their slots of the module's frame."""
+class CoreProgram(Record):
+    """A whole program.
 
-    __slots__ = ("body", "ends_with_value", "inputs", "optional", "places", "size", "slot_names", "source")
+    `inputs` are bound from outside to their slots of the module's frame, in the order of their first use; `places` is where
+    each is read first. Names in `optional` may be bound and need not be, each with its slot and its meaning when it is not
+    bound: those of the vocabulary used as values, and variables that may be read before they are assigned.
+    """
 
-    def __init__(
-        self,
-        source: Source,
-        body: list[Stmt],
-        inputs: dict[str, int],
-        optional: dict[str, tuple[int, Any]],
-        size: int,
-        ends_with_value: bool,
-        slot_names: list[str],
-        places: dict[str, Site],
-    ) -> None:
-        self.source = source
-        self.body = body
-        self.inputs = inputs  # name -> slot, in order of first use
-        # Names that may be bound and need not be -> (slot, the meaning when not bound): those of the vocabulary used as values,
-        # and variables that may be read before they are assigned.
-        self.optional = optional
-        self.size = size
-        self.ends_with_value = ends_with_value
-        self.slot_names = slot_names
-        self.places = places  # where each input is read first
+    source: Source
+    body: list[Stmt]
+    inputs: dict[str, int]
+    optional: dict[str, tuple[int, Any]]
+    size: int
+    ends_with_value: bool
+    slot_names: list[str]
+    places: dict[str, Site]

@@ -45,15 +45,11 @@ def is_literal(node: s.Node) -> bool:
 class Expressions(Names):
     """The part of the lowering that expressions take."""
 
-    def function(
-        self,
-        name: str,
-        parameters: list[s.Parameter],
-        statements: list[s.Statement] | None,
-        expression: s.Expression | None,
-        node: s.Node,
-    ) -> c.FunctionCode:
-        raise NotImplementedError
+    if TYPE_CHECKING:
+
+        def function(
+            self, name: str, parameters: list[s.Parameter], body: list[s.Statement] | s.Expression, node: s.Node
+        ) -> c.FunctionCode: ...
 
     def expression(self, node: s.Expression, position: str = "value") -> c.Expr:
         handler = EXPRESSIONS.get(node.__class__)
@@ -61,9 +57,6 @@ class Expressions(Names):
             return handler(self, node)
         assert node.__class__ is s.Name
         return self.name(node, position)
-
-    def number(self, node: s.Number) -> c.Expr:
-        return c.Literal(node.value)
 
     def formatted(self, node: s.FormattedString) -> c.Expr:
         parts: list[Any] = []
@@ -106,26 +99,10 @@ class Expressions(Names):
         left, *rights = [self.expression(x, "argument" if i else "value") for i, x in enumerate(sides)]
         return c.Comparison(left, node.operators, ops, rights, self.site(node))
 
-    def logical(self, node: s.BoolOp) -> c.Expr:
-        return c.Logical(node.op, [self.expression(x) for x in node.values], self.site(node))
-
-    def choose(self, node: s.IfExp) -> c.Expr:
-        return c.Choose(
-            self.expression(node.test),
-            self.expression(node.body, "argument"),
-            self.expression(node.orelse, "argument"),
-            self.site(node.test),
-        )
-
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def arguments(self, node: s.Call) -> tuple[list[c.Expr], list[tuple[str, c.Expr]]]:
-        args: list[c.Expr] = []
-        for item in node.arguments:
-            if item.__class__ is s.Starred:
-                args.append(c.Spread(self.expression(item.value), self.site(item)))
-            else:
-                args.append(self.expression(item, "argument"))
+        args = self.items(node.arguments)
         keywords: list[tuple[str, c.Expr]] = []
         seen: set[str] = set()
         for keyword in node.keywords:
@@ -155,8 +132,10 @@ class Expressions(Names):
                 found = self.call_of(vocabulary.expression_of(meaning), node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
                 operation = meaning.kind == "row" or library.operation_of(vocabulary.expression_of(meaning)) is not None
-                if literal and operation and vocabulary.is_tensorflow(path):
-                    return c.Apply(vocabulary.with_default_dtype(), [found], [], self.site(node))
+                if literal and operation and vocabulary.MODULES.get(path[0]) == "tensorflow":
+                    from ..ops.tensorflow import WITH_DEFAULT_DTYPE
+
+                    return c.Apply(WITH_DEFAULT_DTYPE, [found], [], self.site(node))
                 return found
             if meaning is not None or not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, callee)
@@ -178,10 +157,6 @@ class Expressions(Names):
         if callee.__class__ is s.Name:
             if callee.id == "super" and self.find("super") is None:
                 return self.super_(node)
-            if callee.id == "hasattr" and node.arguments[1:] and node.arguments[1].__class__ is s.String:
-                path = self.module_path(s.Attribute(node.arguments[0], node.arguments[1].value, node.start, node.end))
-                if path is not None:
-                    return c.Literal(vocabulary.dotted(path) is not None or path[-1] in vocabulary.SUBMODULES)
             return self.call_of(self.name(callee, "call"), node)
         if callee.__class__ is s.Number:
             raise self.error("E0203", "a number cannot be called", node, "write '*' to multiply: 2*(x + 1)")
@@ -253,9 +228,6 @@ class Expressions(Names):
         position = "argument" if node.name == "__name__" else "value"  # of a function: int.__name__
         return c.Attribute(self.expression(node.value, position), node.name, self.site(node))
 
-    def subscript(self, node: s.Subscript) -> c.Expr:
-        return c.Item(self.expression(node.value), self.index(node.index), self.site(node))
-
     def index(self, node: s.Expression) -> c.Expr:
         if node.__class__ is s.Name and node.id == "newaxis" and self.find("newaxis") is None:
             return c.Literal(None)
@@ -270,18 +242,13 @@ class Expressions(Names):
     # --- displays and functions -------------------------------------------------------------------------------------
 
     def items(self, nodes: list[s.Expression]) -> list[c.Expr]:
+        """The items of a display, or the arguments of a call by position."""
         return [
             c.Spread(self.expression(n.value), self.site(n))
             if n.__class__ is s.Starred
             else self.expression(n, "argument")
             for n in nodes
         ]
-
-    def list_display(self, node: s.List) -> c.Expr:
-        return c.MakeList(self.items(node.elements))
-
-    def tuple_display(self, node: s.Tuple) -> c.Expr:
-        return c.MakeTuple(self.items(node.elements))
 
     def set_display(self, node: s.Set) -> c.Expr:
         made: c.Expr = vocabulary.expression_of(vocabulary.Meaning("library", ("builtins", "set")))
@@ -310,18 +277,6 @@ class Expressions(Names):
             return c.Comprehension(kind, lowered_key, self.expression(element, "argument"), clauses)
         finally:
             del self.shadows[len(self.shadows) - pushed :]
-
-    def list_comprehension(self, node: s.ListComp) -> c.Expr:
-        return self.comprehension("list", None, node.element, node.generators)
-
-    def generator(self, node: s.GeneratorExp) -> c.Expr:
-        return self.comprehension("generator", None, node.element, node.generators)
-
-    def dict_comprehension(self, node: s.DictComp) -> c.Expr:
-        return self.comprehension("dict", node.key, node.value, node.generators)
-
-    def lambda_(self, node: s.Lambda) -> c.Expr:
-        return c.MakeFunction(self.function("<lambda>", node.parameters, None, node.body, node))
 
     def starred(self, node: s.Starred) -> c.Expr:
         raise self.error("E0207", "'*' can stand only in a call, a list or a tuple", node)
@@ -360,26 +315,27 @@ class Expressions(Names):
 
 
 EXPRESSIONS: dict[type, Callable[[Expressions, Any], c.Expr]] = {
-    s.Number: Expressions.number,
-    s.String: Expressions.number,
-    s.Constant: Expressions.number,
+    **dict.fromkeys((s.Number, s.String, s.Constant), lambda self, node: c.Literal(node.value)),
     s.FormattedString: Expressions.formatted,
     s.Unary: Expressions.unary,
     s.Binary: Expressions.binary,
     s.Compare: Expressions.compare,
-    s.BoolOp: Expressions.logical,
-    s.IfExp: Expressions.choose,
+    s.BoolOp: lambda self, node: c.Logical(node.op, [self.expression(x) for x in node.values], self.site(node)),
+    s.IfExp: lambda self, node: c.Choose(
+        self.expression(node.test), self.expression(node.body, "argument"), self.expression(node.orelse, "argument"),
+        self.site(node.test),
+    ),
     s.Call: Expressions.call,
     s.Starred: Expressions.starred,
     s.Attribute: Expressions.attribute,
-    s.Subscript: Expressions.subscript,
+    s.Subscript: lambda self, node: c.Item(self.expression(node.value), self.index(node.index), self.site(node)),
     s.Slice: Expressions.slice_of,
-    s.List: Expressions.list_display,
-    s.Tuple: Expressions.tuple_display,
+    s.List: lambda self, node: c.MakeList(self.items(node.elements)),
+    s.Tuple: lambda self, node: c.MakeTuple(self.items(node.elements)),
     s.Set: Expressions.set_display,
     s.Dict: Expressions.dict_display,
-    s.ListComp: Expressions.list_comprehension,
-    s.GeneratorExp: Expressions.generator,
-    s.DictComp: Expressions.dict_comprehension,
-    s.Lambda: Expressions.lambda_,
-}
+    s.ListComp: lambda self, node: self.comprehension("list", None, node.element, node.generators),
+    s.GeneratorExp: lambda self, node: self.comprehension("generator", None, node.element, node.generators),
+    s.DictComp: lambda self, node: self.comprehension("dict", node.key, node.value, node.generators),
+    s.Lambda: lambda self, node: c.MakeFunction(self.function("<lambda>", node.parameters, node.body, node)),
+}  # fmt: skip

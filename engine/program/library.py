@@ -41,40 +41,9 @@ KINDS = {
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
 ROOTS = frozenset(
-    (
-        "keras",
-        "optimizers",
-        "losses",
-        "metrics",
-        "initializers",
-        "Module",
-        "clip_by_global_norm",
-        "global_norm",
-        "print",
-        "train",
-        "saved_model",
-        "summary",
-        "profiler",
-    )
-)
-
-
-# Modules of Python's: the files of `engine/library/python/`.
-PYTHON = frozenset(
-    (
-        "abc",
-        "collections",
-        "contextlib",
-        "dataclasses",
-        "datetime",
-        "enum",
-        "functools",
-        "itertools",
-        "pyrandom",
-        "time",
-        "timeit",
-        "tqdm",
-    )
+    """
+    keras optimizers losses metrics initializers Module clip_by_global_norm global_norm print train saved_model summary profiler
+    """.split()
 )
 
 

@@ -141,12 +141,7 @@ class Lowering(Expressions):
         return [imported(one) for statement in statements for one in one_by_one(statement)]
 
     def function(
-        self,
-        name: str,
-        parameters: list[s.Parameter],
-        statements: list[s.Statement] | None,
-        expression: s.Expression | None,
-        node: s.Node,
+        self, name: str, parameters: list[s.Parameter], body: list[s.Statement] | s.Expression, node: s.Node
     ) -> c.FunctionCode:
         starred = [p.name for p in parameters if p.name[0] == "*"]
         plain = [p for p in parameters if p.name[0] != "*"]
@@ -167,18 +162,17 @@ class Lowering(Expressions):
         loops, self.loops = self.loops, 0
         yields, self.yields = self.yields, False
         try:
-            if statements is not None:
-                statements = self.with_modules_imported(statements)
+            if isinstance(body, list):
+                statements = self.with_modules_imported(body)
                 collect_declarations(statements, scope)
                 for local in assigned_names(statements):
                     if local not in scope.globals and local not in scope.nonlocals:
                         scope.declare(local)
                     elif local in scope.globals:
                         self.module.declare(local)
-                body = self.block(statements)
+                lowered = self.block(statements)
             else:
-                assert expression is not None
-                body = [c.Return(self.expression(expression, "argument"), False)]
+                lowered = [c.Return(self.expression(body, "argument"), False)]
             generates = self.yields
         finally:
             self.scope = outer
@@ -191,7 +185,7 @@ class Lowering(Expressions):
                 else:
                     self.scope.slots[k] = v
         return c.FunctionCode(
-            name, names, defaults, len(scope.slot_names), body, self.site(node), scope.slot_names,
+            name, names, defaults, len(scope.slot_names), lowered, self.site(node), scope.slot_names,
             positional, rest, named, -1 if starred else positional, generates,
         )  # fmt: skip
 
@@ -213,9 +207,6 @@ class Lowering(Expressions):
     @property
     def at_module(self) -> bool:
         return self.scope is self.module
-
-    def evaluate(self, node: s.ExprStmt) -> c.Stmt:
-        return c.Evaluate(self.expression(node.value, "argument"), self.at_module)
 
     def assign(self, node: s.Assign) -> c.Stmt:
         value = self.expression(node.value, "argument")
@@ -248,9 +239,6 @@ class Lowering(Expressions):
         value = self.expression(node.value)
         return c.Augment(self.target(node.target), node.op, op, value, self.at_module, self.site(node, op))
 
-    def if_(self, node: s.If) -> c.Stmt:
-        return c.If(self.expression(node.test), self.block(node.body), self.block(node.orelse), self.site(node.test))
-
     def for_(self, node: s.For) -> c.Stmt:
         iterable = self.expression(node.iter)
         if self.at_module:
@@ -259,22 +247,12 @@ class Lowering(Expressions):
             self.target(node.target), iterable, self.loop_body(node.body), self.block(node.orelse), self.site(node.iter)
         )
 
-    def while_(self, node: s.While) -> c.Stmt:
-        return c.While(
-            self.expression(node.test), self.loop_body(node.body), self.block(node.orelse), self.site(node.test)
-        )
-
-    def break_(self, node: s.Node) -> c.Stmt:
-        self.need_loop("break", node)
-        return c.Break()
-
-    def continue_(self, node: s.Node) -> c.Stmt:
-        self.need_loop("continue", node)
-        return c.Continue()
-
-    def need_loop(self, word: str, node: s.Node) -> None:
+    def leave_iteration(self, node: s.Break | s.Continue) -> c.Stmt:
+        """`break` or `continue`."""
+        word = node.__class__.__name__.lower()
         if not self.loops:
             raise self.error("E0209", f"'{word}' outside a loop", node, "it belongs in the body of a 'for' or 'while'")
+        return c.Break() if word == "break" else c.Continue()
 
     def loop_body(self, statements: list[s.Statement]) -> list[c.Stmt]:
         self.loops += 1
@@ -299,7 +277,7 @@ class Lowering(Expressions):
         assert place is not None
         target = c.Store(*place, node.name, self.site(node))
         name = f"{next(iter(self.scope.slots))}.{node.name}" if self.scope.of_class else node.name
-        code = self.function(name, node.parameters, node.body, None, node)
+        code = self.function(name, node.parameters, node.body, node)
         return c.Define(target, c.MakeFunction(code), decorators, self.site(node))
 
     def define_class(self, node: s.ClassDef) -> c.Stmt:
@@ -391,23 +369,21 @@ class Lowering(Expressions):
         message = None if node.message is None else self.expression(node.message)
         return c.Assert(self.expression(node.test), message, self.site(node.test))
 
-    def delete(self, node: s.Delete) -> c.Stmt:
-        return c.Delete([self.target(t) for t in node.targets])
-
-    def nothing(self, node: s.Node) -> None:
-        return None
-
 
 STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
-    s.ExprStmt: Lowering.evaluate,
+    s.ExprStmt: lambda self, node: c.Evaluate(self.expression(node.value, "argument"), self.at_module),
     s.Assign: Lowering.assign,
     s.AnnAssign: Lowering.annotated,
     s.AugAssign: Lowering.augmented,
-    s.If: Lowering.if_,
+    s.If: lambda self, node: c.If(
+        self.expression(node.test), self.block(node.body), self.block(node.orelse), self.site(node.test)
+    ),
     s.For: Lowering.for_,
-    s.While: Lowering.while_,
-    s.Break: Lowering.break_,
-    s.Continue: Lowering.continue_,
+    s.While: lambda self, node: c.While(
+        self.expression(node.test), self.loop_body(node.body), self.block(node.orelse), self.site(node.test)
+    ),
+    s.Break: Lowering.leave_iteration,
+    s.Continue: Lowering.leave_iteration,
     s.Return: Lowering.return_,
     s.Yield: Lowering.yield_,
     s.FunctionDef: Lowering.define,
@@ -416,8 +392,8 @@ STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.Raise: Lowering.raise_,
     s.With: Lowering.with_,
     s.Assert: Lowering.assert_,
-    s.Delete: Lowering.delete,
+    s.Delete: lambda self, node: c.Delete([self.target(x) for x in node.targets]),
     s.Import: Lowering.import_,
     s.ImportFrom: Lowering.import_from,
-    **dict.fromkeys((s.Pass, s.Global, s.Nonlocal), Lowering.nothing),
+    **dict.fromkeys((s.Pass, s.Global, s.Nonlocal), lambda self, node: None),
 }

@@ -25,26 +25,31 @@ def target_names(node: s.Expression) -> list[str]:
     return []
 
 
-def assigned_names(statements: list[s.Statement]) -> list[str]:
-    """The variables that statements assign, not looking into functions, in order of appearance."""
-    names: dict[str, None] = {}
+def inside(statements: list[s.Statement]) -> Iterator[s.Node]:
+    """Statements and those in their blocks, in order, not looking into functions."""
     pending: list[s.Node] = list(reversed(statements))
     while pending:
         node = pending.pop()
-        cls = node.__class__
-        found: list[str] = []
-        if cls is s.Assign:
-            found = [name for target in node.targets for name in target_names(target)]  # type: ignore[attr-defined]
-        elif cls in (s.AnnAssign, s.AugAssign) or cls is s.For:
-            found = target_names(node.target)  # type: ignore[attr-defined]
-        elif cls in DEFINITIONS or (isinstance(node, s.ExceptHandler) and node.name is not None):
-            found = [node.name]  # type: ignore[attr-defined]
-        elif cls is s.With:
-            found = [n for item in node.items if item.target is not None for n in target_names(item.target)]  # type: ignore[attr-defined]
-        names.update(dict.fromkeys(found))
-        if cls not in DEFINITIONS:
+        yield node
+        if node.__class__ not in DEFINITIONS:
             for block in reversed(BLOCKS):
                 pending.extend(reversed(getattr(node, block, ())))
+
+
+def assigned_names(statements: list[s.Statement]) -> list[str]:
+    """The variables that statements assign, not looking into functions, in order of appearance."""
+    names: dict[str, None] = {}
+    for node in inside(statements):
+        found: list[str] = []
+        if isinstance(node, s.Assign):
+            found = [name for target in node.targets for name in target_names(target)]
+        elif isinstance(node, s.AnnAssign | s.AugAssign | s.For):
+            found = target_names(node.target)
+        elif isinstance(node, s.FunctionDef | s.ClassDef | s.ExceptHandler) and node.name is not None:
+            found = [node.name]
+        elif isinstance(node, s.With):
+            found = [n for item in node.items if item.target is not None for n in target_names(item.target)]
+        names.update(dict.fromkeys(found))
     return list(names)
 
 
@@ -65,26 +70,16 @@ def surely_assigned(statements: list[s.Statement]) -> dict[str, None]:
 
 def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
     """Note the `global` and `nonlocal` names of a function's body."""
-    pending = list(statements)
-    while pending:
-        node = pending.pop()
-        if node.__class__ is s.Global:
+    for node in inside(statements):
+        if isinstance(node, s.Global):
             scope.globals.update(node.names)
-        elif node.__class__ is s.Nonlocal:
+        elif isinstance(node, s.Nonlocal):
             scope.nonlocals.update(node.names)
-        elif node.__class__ not in DEFINITIONS:
-            for block in BLOCKS:
-                pending.extend(getattr(node, block, ()))
 
 
-def imports(statements: list[s.Statement]) -> Iterator[s.Import | s.ImportFrom]:
+def imports(statements: list[s.Statement]) -> list[s.Import | s.ImportFrom]:
     """The imports among statements and in their blocks, not looking into functions."""
-    for node in statements:
-        if isinstance(node, s.Import | s.ImportFrom):
-            yield node
-        elif node.__class__ not in DEFINITIONS:
-            for block in BLOCKS:
-                yield from imports(getattr(node, block, []))
+    return [node for node in inside(statements) if isinstance(node, s.Import | s.ImportFrom)]
 
 
 class Scope:

@@ -63,21 +63,20 @@ WRITTEN = {
 TENSORFLOW_ERRORS = frozenset(name for name, (base, *_) in CATCHABLE.items() if "OpError" in (name, base))
 PYTHON_ERRORS = frozenset({"Exception", *CATCHABLE}) - TENSORFLOW_ERRORS
 INTRINSIC_ALIASES = {
-    "recompute_grad": "checkpoint",
-    "remat": "checkpoint",
-    "vmap": "vectorized_map",
-    "jit": "function",
-    "autograph": "function",
-    "stop_recording": "no_op",
-    "control_dependencies": "name_scope",
-    "assert_array_equal": "assert_equal",
-    "switch": "switch_case",
-    "print_": "print",
-    "Print": "print",
-    "vectorize": "vectorized_map",
-    "ndarray": "Tensor",
-    "map_structure": "tree_map",
-    "tree_multimap": "tree_map",
+    alias: name
+    for name, aliases in (
+        ("checkpoint", "recompute_grad remat"),
+        ("vectorized_map", "vmap vectorize"),
+        ("function", "jit autograph"),
+        ("no_op", "stop_recording"),
+        ("name_scope", "control_dependencies"),
+        ("assert_equal", "assert_array_equal"),
+        ("switch_case", "switch"),
+        ("print", "print_ Print"),
+        ("Tensor", "ndarray"),
+        ("tree_map", "map_structure tree_multimap"),
+    )
+    for alias in aliases.split()
 }
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
@@ -253,7 +252,7 @@ def member(parts: list[str]) -> Meaning | None:
     """What a module's name means whatever its defaults are."""
     if parts[0] in PASSED_OVER:
         return Meaning("intrinsic", parts[0])
-    if parts[0] in library.PYTHON:
+    if library.file_of(["python", parts[0]]):
         found = library.find(["python", *parts], anywhere=True)
         return None if found is None else Meaning("library", found)
     if parts[0] in NOT_SERVED:
@@ -339,17 +338,6 @@ def has_attributes(parts: list[str]) -> bool:
     """Whether a dotted name is a dtype or a class of the library: `tf.float32.max`, `tf.random.Generator.from_seed`."""
     meaning = dotted(parts) if len(parts) > 1 else None
     return meaning is not None and meaning.kind in ("dtype", "library")
-
-
-def is_tensorflow(parts: list[str]) -> bool:
-    return MODULES.get(parts[0]) == "tensorflow"
-
-
-def with_default_dtype() -> Operation:
-    """The row that gives a result TensorFlow's dtype where its own is a bare number's."""
-    from ..ops.tensorflow import WITH_DEFAULT_DTYPE
-
-    return WITH_DEFAULT_DTYPE
 
 
 def is_module(path: list[str]) -> bool:
