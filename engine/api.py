@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from .kernels.kernels import Kernels
     from .program.session import Session
     from .repeated import Repeated
-    from .rows.outcome import RowsOutcome
+    from .rows.results import RowsOutcome
 
     F = TypeVar("F", bound=Callable[..., Any])
     Point = Mapping[str, Any] | None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .command import Command
-    from .kernels.results import Found
+    from .kernels.kernels import Found
 
 # Rows of a Hessian from which on its pattern is looked for: that takes the time of a few sweeps.
 SOME = 8

@@ -11,9 +11,9 @@ from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, describe
 from .core.state import STATE, Site, end_of
-from .core.tensor import OPERATORS, Tensor
+from .core.tensor import Tensor
 from .derivatives import Derivatives
-from .eager.structure import flatten
+from .eager.structure import one_operand
 from .outcome import DERIVED, Notice, Outcome
 from .plain import all_finite, bind, to_plain, type_of
 from .plain_results import apart, handed, in_order
@@ -29,16 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .api import Program
-
-
-def meeting(leaves: list[Any]) -> list[Any]:
-    """Leaves of a result of which integers with a dtype of their own are floats like the others, if there are some."""
-    kinds = [(leaf.dtype.kind, leaf.dtype.weak) if leaf.__class__ is Tensor else ("", True) for leaf in leaves]
-    if ("i", False) not in kinds or all(kind == "i" for kind, _ in kinds):
-        return leaves
-    strong = [leaf.dtype.name for leaf, (kind, weak) in zip(leaves, kinds) if kind in "fc" and kind and not weak]
-    name = strong[0] if strong else STATE.weak_float.name
-    return [OPERATORS.cast(x, dtype=name) if kind == ("i", False) else x for x, kind in zip(leaves, kinds)]
 
 
 def notices_told() -> list[Notice]:
@@ -206,30 +196,9 @@ class Evaluation(Derivatives):
         return y
 
     def numeric(self, result: Any) -> tuple[Any, str | None]:
-        """A result as one operand: a list of tensors of one shape is stacked, any other structure is summed, and what it
-        is is beside the sum: a dict, a list, a tuple.
-
-        Integers of a structure (a rank, an index) are constants of the sum.
-        """
+        """A result as one operand, and what it was if its parts are summed."""
         STATE.site = self.end_site()
-        if result.__class__ in (list, tuple, dict):
-            leaves = [as_operand(leaf) for leaf in flatten(result)]
-            if any(leaf.__class__ is str or (leaf.__class__ is Tensor and leaf.dtype.kind == "s") for leaf in leaves):
-                raise failure("E0304", "the result holds strings, and strings have no derivative", site=self.end_site())
-            leaves = meeting(leaves)
-            shapes = {leaf.shape if leaf.__class__ is Tensor else () for leaf in leaves}
-            flat = result.__class__ is not dict and not any(part.__class__ in (list, tuple, dict) for part in result)
-            if flat and len(shapes) == 1:
-                return as_operand(leaves), None
-            total: Any = 0.0
-            for leaf in leaves:
-                total = total + (OPERATORS.sum_to(leaf, shape=()) if getattr(leaf, "shape", ()) else leaf)
-            return total, result.__class__.__name__
-        leaves = result.leaves() if hasattr(result, "leaves") else []
-        operand = leaves[0] if len(leaves) == 1 else as_operand(result)
-        if operand.__class__ is str or (operand.__class__ is Tensor and operand.dtype.kind == "s"):
-            raise failure("E0304", "the result is a string, and strings have no derivative", site=self.end_site())
-        return operand, None
+        return one_operand(result)
 
     def run(self) -> Outcome:
         outcome, command = self.outcome, self.command

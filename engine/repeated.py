@@ -9,7 +9,7 @@ from .core.tensor import Tensor
 from .kernels.compile.run import Failed
 from .kernels.inputs import argument, seed
 from .kernels.ir import Unsupported
-from .kernels.results import Found
+from .kernels.kernels import Found
 from .outcome import Outcome
 from .plain import Binding, bind, to_plain
 
@@ -112,8 +112,7 @@ class Repeated:
             return None
         compiled.seconds = perf_counter() - start
         found = Found(compiled, results, flags)
-        everywhere = (1 << len(compiled.request.names)) - 1
-        if flags or not found.is_finite or found.mask != everywhere or not found.is_decided:
+        if flags or not (found.is_finite and all(found.reached) and found.is_decided):
             return None
         outcome = Outcome()
         pattern = self.pattern

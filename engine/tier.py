@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from .api import Program
     from .kernels.inputs import Request
     from .kernels.ir import Unsupported
-    from .kernels.kernels import Kernels
-    from .kernels.results import Found
+    from .kernels.kernels import Found, Kernels
     from .outcome import Outcome
     from .program.core import CoreProgram
 
@@ -76,8 +75,8 @@ class Tiers:
             values = () if given is None else given()
             found = compiled(self.point, values)
             self.finite = found.is_finite
-            if request.command != "value" and not kernels.careful and not (self.finite and found.is_decided):
-                # Perhaps a zero has met an infinity, where a zero cotangent is to win, or a source is not reached.
+            if request.command != "value" and not kernels.careful and not self.finite:
+                # Perhaps a zero has met an infinity, where a zero cotangent is to win.
                 kernels.careful = True
                 compiled = kernels.find(self.point, request)
                 found = compiled(self.point, values)
@@ -91,11 +90,13 @@ class Tiers:
         except Failed:
             outcome.reason = "the kernel stopped at an error, or at a number that it does not hold"
         else:
-            outcome.engine, outcome.reason = "kernel", reason
-            outcome.kernel, outcome.emitted = compiled, compiled.text
-            for text, site in found.singular_points(program.source):
-                STATE.notify("N0501", text, site)
-            return found
+            if found.is_decided:
+                outcome.engine, outcome.reason = "kernel", reason
+                outcome.kernel, outcome.emitted = compiled, compiled.text
+                for text, site in found.singular_points(program.source):
+                    STATE.notify("N0501", text, site)
+                return found
+            outcome.reason = "a derivative is zero, and only the tape knows whether the value depends on its input"
         program.gives_way = False
         return None
 

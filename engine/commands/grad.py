@@ -46,12 +46,11 @@ def tell_of_shape(evaluation: Evaluation, shape: tuple[int, ...]) -> None:
 
 def explain_unconnected(evaluation: Evaluation, found: Any) -> None:
     """Notice why the value that a kernel has found does not depend on a source."""
-    reached = found.reached
-    if not all(reached):
-        reasons = found.compiled.reasons
-        if found.mask not in reasons:
-            reasons[found.mask] = evaluation.why_unconnected([i for i, there in enumerate(reached) if not there])
-        tell_of_unconnected(evaluation, reasons[found.mask])
+    compiled = found.compiled
+    missing = [i for i, there in enumerate(found.reached) if not there]
+    if missing and not compiled.reasons:
+        compiled.reasons = evaluation.why_unconnected(missing)
+    tell_of_unconnected(evaluation, compiled.reasons)
 
 
 def tell_of_unconnected(evaluation: Evaluation, reasons: list[tuple[str, str, Any]]) -> None:

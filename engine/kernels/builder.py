@@ -60,8 +60,6 @@ class Builder:
     careful = True
     # Set while a tangent is found: at a singular point the kernel stops, since only a reverse sweep tells whether it matters.
     stops = False
-    # Whether operands that do not matter to a value stay: a gradient by them is zero, and not None.
-    keeps_paths = True
 
     def __init__(self) -> None:
         self.scopes = [Scope([])]

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ..core.dtypes import WEAK_FLOAT
-from ..core.operands import as_operand, describe
+from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from ..eager.structure import flatten, rebuild
+from ..eager.structure import one_operand
+from .adjoint import zeros
 from .builder import Builder
-from .ir import FLOAT, Kernel, Unsupported, Var
-from .paths import Masks, Reach
+from .ir import FLOAT, Kernel, Loop, Unsupported, Var, walk
+from .paths import reach
 from .replay import Replay
-from .rules import zeros
 from .symbols import Sym
 from .tangent import Tangent
 from .transforms import along_directions, gradients, seeds, tables
@@ -29,33 +29,17 @@ if TYPE_CHECKING:
 STRUCTURES = (list, tuple, dict)
 
 
-class Constructed:
-    """A kernel's IR, and what its results mean.
+class Construction:
+    """Builds the kernel of a request, and `facts`, what its results mean, in plain types as the store keeps them.
 
     `value` is the form of the program's value, with a "leaf" for each result of the kernel. `derived` has, in an order that the
-    command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` is the number of the
-    result that says which sources reach the value (bit i for source i), or the mask itself, in which the sources `undecided` may
-    not: data decide.
+    command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` says which sources
+    may reach the value (bit i for source i). Data decide it where the derivatives `undecided` are zero. `apart` says what a value
+    was whose parts are summed, and `conditional` whether a loop runs until data end it.
     """
 
-    __slots__ = ("apart", "derived", "kernel", "mask", "mode", "shape", "undecided", "value")
-
-    def __init__(self) -> None:
-        self.kernel: Kernel
-        self.value: Any = None
-        self.derived: list[int | None] = []
-        self.mask: tuple[str, int] = ("known", 0)
-        self.undecided: list[int] = []
-        self.mode = ""
-        self.shape: tuple[int, ...] = ()
-        self.apart: str | None = None
-
-
-class Construction:
-    """Builds the kernel of a request."""
-
     def __init__(
-        self, core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool
+        self, core: CoreProgram, inputs: Mapping[str, Input], request: Request, careful: bool
     ) -> None:  # fmt: skip
         self.core = core
         self.request = request
@@ -63,7 +47,8 @@ class Construction:
         self.builder.careful = careful
         self.parameters: list[Var] = []
         self.results: list[Any] = []
-        self.made = Constructed()
+        self.derived: list[int | None] = []
+        self.facts: dict[str, Any] = {"mask": 0, "undecided": [], "mode": "", "shape": (), "apart": None}
         values: dict[str, Any] = {}
         for name, spec in inputs.items():
             if not spec.kind:
@@ -73,7 +58,6 @@ class Construction:
             values[name] = Sym(self.builder, var, spec.dtype or WEAK_FLOAT)
         self.sources = [values[name].var for name in request.names]
         self.inputs = values
-        self.point = point
 
     def parameter(self, kind: str, shape: tuple[int, ...], hint: str) -> Var:
         var = Var(kind, shape, hint)
@@ -85,40 +69,37 @@ class Construction:
         self.results.append(x if x.__class__ is Var else self.builder.operand(x))
         return len(self.results) - 1
 
-    def build(self) -> Constructed:
-        """The kernel. Raises Unsupported, also for what is an error of the program: the tape says it."""
+    def build(self) -> tuple[Kernel, dict[str, Any]]:
+        """The kernel, and the facts. Raises Unsupported, also for what is an error of the program: the tape says it."""
         try:
             return self.built()
         except AdiffError as error:
             raise Unsupported(f"what is an error if it is reached ({error.message})", STATE.site) from None
 
-    def built(self) -> Constructed:
+    def built(self) -> tuple[Kernel, dict[str, Any]]:
         from .operations import dead_code, expand
         from .trace import Tracer
 
-        builder, request, made = self.builder, self.request, self.made
-        tracer = Tracer(self.core, builder)
-        tracer.last_statement = request.last
-        found = tracer.run(dict(self.inputs))
+        builder, request, facts = self.builder, self.request, self.facts
+        found = Tracer(self.core, builder).run(dict(self.inputs))
         if request.command == "value":
-            made.value = self.layout(found)
+            facts["value"] = self.layout(found)
         else:
-            y, made.apart = numeric(found)
-            made.shape = shape_of(y)
-            self.reach = Reach(self.builder.block, {x: 1 << i for i, x in enumerate(self.sources)})
+            y, facts["apart"] = one_operand(found)
+            facts["shape"] = shape_of(y)
             if y.__class__ is Sym:
-                made.mask = ("known", self.reach.may.get(y.var, 0))
-            # What reaches the value has been decided: from here on only values matter.
-            builder.keeps_paths = False
-            y, found = self.masked(y, found)
-            made.value = self.layout(found if request.command == "grad" and found.__class__ in STRUCTURES else y)
+                self.note_reach(y.var)
+            facts["value"] = self.layout(found if request.command == "grad" and found.__class__ in STRUCTURES else y)
             y = self.tidied(y)
             getattr(self, request.command)(y)
-        made.kernel = Kernel(self.parameters, builder.preamble + builder.block, self.results, builder.flags)
-        dead_code(made.kernel)
-        expand(made.kernel)
-        dead_code(made.kernel)
-        return made
+        kernel = Kernel(self.parameters, builder.preamble + builder.block, self.results, builder.flags)
+        dead_code(kernel)
+        expand(kernel)
+        dead_code(kernel)
+        facts["derived"] = self.derived
+        facts["conditional"] = any(stmt.__class__ is Loop and stmt.index is None for stmt in walk(kernel.body))
+        facts["flags"] = [(flag.text, *place(flag.site)) for flag in kernel.flags]
+        return kernel, facts
 
     def layout(self, found: Any) -> tuple[Any, ...]:
         """The form of a structure: its symbols are results of the kernel, of a dtype."""
@@ -135,25 +116,22 @@ class Construction:
 
     # --- paths --------------------------------------------------------------------------------------------------------
 
-    def masked(self, y: Any, found: Any) -> tuple[Any, Any]:
-        """The value, with a mask computed beside it where data decide which sources reach it."""
-        if y.__class__ is not Sym or self.reach.decided(y.var):
-            return y, found
-        if not self.builder.careful and self.request.command in ("grad", "vjp"):
-            # A derivative that is not zero tells that its source is reached.
-            doubt = self.reach.may[y.var] ^ self.reach.must.get(y.var, 0)
-            self.made.undecided = [i for i in range(len(self.sources)) if doubt >> i & 1]
-            return y, found
+    def note_reach(self, y: Var) -> None:
+        """Note which sources reach the value. Where data decide, a derivative that is not zero will tell that its source does.
+
+        Where it matters, the kernel stops if one of the program's loops has no iteration.
+        """
         block = self.builder.block
-        self.builder.scopes[0] = type(self.builder.scopes[0])([])
-        masks = Masks(self.builder, self.reach)
-        masks.block(block)
-
-        def renamed(x: Any) -> Any:
-            return self.builder.sym(masks.at(x.var), x.dtype) if x.__class__ is Sym else x
-
-        self.made.mask = ("result", self.result(masks.companion_of(y.var)))
-        return renamed(y), rebuild(found, [renamed(x) for x in flatten(found)])
+        may, must = reach(block, self.sources, y)
+        _, where_all_run = reach(block, self.sources, y, runs=True)
+        if where_all_run != must:
+            must = where_all_run
+            for stmt in [stmt for stmt in block if stmt.__class__ is Loop]:
+                self.builder.check(OPERATORS.greater(self.builder.sym(stmt.trips), 0))
+        undecided = [i for i in range(len(self.sources)) if (may ^ must) >> i & 1]
+        self.facts["mask"] = may
+        # A product along directions is one result.
+        self.facts["undecided"] = [0] if undecided and self.request.command == "jvp" else undecided
 
     def tidied(self, y: Any) -> Any:
         """The value, with a block of what it and the results so far need: less is differentiated."""
@@ -172,7 +150,7 @@ class Construction:
     # --- commands -----------------------------------------------------------------------------------------------------
 
     def grad(self, y: Any) -> None:
-        self.made.derived = self.results_of(self.gradients(y, self.ones(y)))
+        self.derived = self.results_of(self.gradients(y, self.ones(y)))
 
     def vjp(self, y: Any) -> None:
         shape = self.request.cotangent
@@ -182,7 +160,7 @@ class Construction:
             if shape != shape_of(y):
                 raise Unsupported("a cotangent of another shape than the value")
             seed = self.builder.sym(self.parameter(FLOAT, shape, "cotangent"))
-        self.made.derived = self.results_of(self.gradients(y, seed))
+        self.derived = self.results_of(self.gradients(y, seed))
 
     def gradients(self, y: Any, seed: Any) -> list[Any]:
         return gradients(self.builder, list(self.builder.block), y, self.sources, seed)
@@ -212,7 +190,7 @@ class Construction:
         forward = Tangent(self.builder, side, self.directions())
         forward.block(side)
         self.rename(forward)
-        self.made.derived = [self.result(forward.of(y.var) if y.__class__ is Sym else zeros(self.builder, shape_of(y)))]
+        self.derived = [self.result(forward.of(y.var) if y.__class__ is Sym else zeros(self.builder, shape_of(y)))]
 
     def rename(self, replay: Replay) -> None:
         """The results so far, where a block has been replayed."""
@@ -229,7 +207,7 @@ class Construction:
             forward.of(g.var) if g.__class__ is Sym else zeros(self.builder, x.shape)
             for g, x in zip(found, self.sources)
         ]
-        self.made.derived = self.results_of([*values, *products])
+        self.derived = self.results_of([*values, *products])
 
     def hessian(self, y: Any) -> None:
         found = self.gradients(scalar(y), self.ones(y))
@@ -242,8 +220,8 @@ class Construction:
         self.rename(primal)
         values = [self.builder.sym(primal.at(g.var)) if g.__class__ is Sym else g for g in gradients]
         by_gradient = iter(tables)
-        self.made.derived = self.results_of(values)
-        self.made.derived += [self.result(next(by_gradient)) if g.__class__ is Sym else None for g in gradients]
+        self.derived = self.results_of(values)
+        self.derived += [self.result(next(by_gradient)) if g.__class__ is Sym else None for g in gradients]
 
     def jacobian(self, y: Any) -> None:
         """For each source the rows by the elements of the source (forward), or those by the elements of the value (reverse)."""
@@ -252,17 +230,19 @@ class Construction:
         mode = self.request.mode
         if mode == "auto":
             mode = "forward" if 2 * count < size else "reverse"
-        self.made.mode = mode
+        self.facts["mode"] = mode
         if y.__class__ is not Sym:
-            self.made.derived = [None for _ in self.sources]
+            self.derived = [None for _ in self.sources]
         elif mode == "forward":
+            if self.facts["undecided"]:
+                raise Unsupported("a Jacobian in forward mode where data decide which inputs reach the value")
             side = self.side()
             primal = Replay(self.builder)
             (table,) = along_directions(self.builder, side, self.sources, [y.var], primal)
             self.rename(primal)
-            self.made.derived = [self.result(table)]
+            self.derived = [self.result(table)]
         else:
-            self.made.derived = self.results_of(self.by_cotangents(y))
+            self.derived = self.results_of(self.by_cotangents(y))
 
     def by_cotangents(self, y: Sym) -> list[Any]:
         """For each source the gradients of the elements of the value, a row for each."""
@@ -275,31 +255,12 @@ class Construction:
         return tables(self.builder, y.size, [x.size for x in self.sources], row)
 
 
+def place(site: Any) -> tuple[int, int]:
+    return (0, 0) if site is None else (site.start, site.end)
+
+
 def scalar(y: Any) -> Any:
     """A value whose second derivatives are asked for. Raises Unsupported for a tensor: the tape refuses it in words."""
     if shape_of(y):
         raise Unsupported("second derivatives of a value that is no number")
     return y
-
-
-def numeric(result: Any) -> tuple[Any, str | None]:
-    """A result as one operand, as engine/evaluation.py makes it: a list of tensors of one shape stacked, others summed; and what a
-    result is that was summed: a dict, a list, a tuple."""
-    if result.__class__ not in STRUCTURES:
-        y = as_operand(result)
-        if y.__class__ is str or (y.__class__ is Tensor and y.dtype.kind == "s"):
-            raise Unsupported("strings")
-        return y, None
-    leaves = [as_operand(leaf) for leaf in flatten(result)]
-    if any(leaf.__class__ is str for leaf in leaves):
-        raise Unsupported("strings")
-    integers = [leaf.__class__ in (Sym, Tensor) and leaf.dtype.kind == "i" and not leaf.dtype.weak for leaf in leaves]
-    if any(integers) and not all(integers):
-        leaves = [OPERATORS.cast(x, dtype="float64") if whole else x for x, whole in zip(leaves, integers)]
-    flat = result.__class__ is not dict and not any(part.__class__ in STRUCTURES for part in result)
-    if flat and len({shape_of(leaf) for leaf in leaves}) == 1:
-        return as_operand(leaves), None
-    total: Any = 0.0
-    for leaf in leaves:
-        total = total + (OPERATORS.sum_to(leaf, shape=()) if shape_of(leaf) else leaf)
-    return total, result.__class__.__name__

@@ -191,6 +191,20 @@ class Kernel(Record):
     flags: list[SingularPoint]
 
 
+class Emitted(Record):
+    """Source text that defines `kernel(run, inputs..., constants..., results...)`, and what a caller must know of it: the (kind, shape)
+    of its parameters and results, how many slots and flags it has, and its constant arrays. `narrow` says whether there are
+    products of matrices whose rows are shorter than a vector or two."""
+
+    text: str
+    parameters: list[tuple[str, tuple[int, ...]]]
+    results: list[tuple[str, tuple[int, ...]]]
+    slots: int
+    flags: int
+    constants: list[Any]
+    narrow: bool
+
+
 # --- walking --------------------------------------------------------------------------------------------------------
 
 

@@ -5,22 +5,25 @@ from __future__ import annotations
 import time
 
 from ...parser.errors import AdiffError
+from ..core.dtypes import STRONG, WEAK, DType
 from ..core.limits import memory_of_adiff
 from ..core.state import STATE, Site
+from ..core.tensor import Tensor
+from ..plain import all_finite
 from .compile import store
 from .compile.load import Code
-from .compile.run import Entry, Interface
+from .compile.rows import RowsEntry
+from .compile.run import Entry
 from .inputs import Input, argument, described
-from .ir import Fault, Unsupported, walk
-from .results import Found, facts_of
+from .ir import Emitted, Fault, Unsupported, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from ...parser.source import Source
     from ..program.core import CoreProgram
-    from .construct import Constructed
     from .inputs import Request
 
 # A kernel whose IR is larger is not worth the time to compile it.
@@ -35,31 +38,27 @@ class Compiled:
     """A kernel that can be called. `facts` is what is known of its results, in plain types, as the store keeps it."""
 
     def __init__(
-        self, request: Request, inputs: Mapping[str, Input], facts: dict[str, Any], interface: Any, code: Any
-    ) -> None:
+        self, request: Request, inputs: Mapping[str, Input], facts: dict[str, Any], emitted: Emitted, code: Any,
+        by_row: Sequence[bool] | None = None,
+    ) -> None:  # fmt: skip
         self.request = request
         self.inputs = dict(inputs)
         self.facts = facts
-        self.entry = Entry(interface, code)
-        # Why sources do not reach the value, by the mask of those that do.
-        self.reasons: dict[int, list[tuple[str, str, Any]]] = {}
+        self.text = emitted.text
+        self.entry = Entry(emitted, code) if by_row is None else RowsEntry(emitted, code, by_row)
+        # Why sources do not reach the value, once that has been asked.
+        self.reasons: list[tuple[str, str, Any]] = []
         self.loaded = False  # whether it was kept by an earlier run, and not compiled now
         # How long the last call took, in seconds, and the integers that it was given if it was quick.
         self.seconds = 0.0
         self.quick_for: list[int] | None = None
 
-    @property
-    def text(self) -> str:
-        """The emitted source."""
-        found: str = self.facts["text"]
-        return found
-
-    def __call__(self, point: Mapping[str, Any], given: Sequence[Any] = (), patient: bool = False) -> Found:
+    def __call__(self, point: Mapping[str, Any], given: Sequence[Any] = ()) -> Found:
         """What the kernel finds at a point, for tangents or a cotangent. Raises Unsupported, and Failed for the tape to run."""
         values = [argument(name, point[name], spec) for name, spec in self.inputs.items() if spec.kind]
         # What bounds the loops: where it is as it was in a call that was quick, nobody will want to stop this one.
         bounds = [x for x in values if x.__class__ is int]
-        patient = patient or (self.quick_for == bounds and not self.facts["conditional"])
+        patient = self.quick_for == bounds and not self.facts["conditional"]
         start = time.perf_counter()
         results, flags = self.entry(*values, *given, patient=patient)
         self.seconds = time.perf_counter() - start
@@ -91,6 +90,10 @@ class Kernels:
             STATE.write is not None and "print" in self.core.source.text,
         )  # fmt: skip
 
+    def by_row(self, inputs: Mapping[str, Input]) -> Sequence[bool] | None:
+        """Which parameters have a value in each row, for kernels of rows."""
+        return None
+
     def at_hand(self, point: Mapping[str, Any], request: Request) -> Compiled | None:
         """The kernel, if this process has it."""
         if not self.made:
@@ -118,7 +121,7 @@ class Kernels:
         entry = store.load(self.stored_key(key))
         if entry is None:
             return None
-        interface, code, facts = entry
+        emitted, code, facts = entry
         if "needs" in facts:
             self.known.add(facts["needs"])
             return None
@@ -127,7 +130,7 @@ class Kernels:
             self.refused[key] = Unsupported(reason, place and Site(None, self.core.source, *place))
             return None
         try:
-            found = Compiled(request, inputs, facts, interface, code)
+            found = Compiled(request, inputs, facts, emitted, code, self.by_row(inputs))
         except Unsupported:
             return None  # object code that this system does not load: it is made again, and replaced
         found.loaded = True
@@ -136,7 +139,7 @@ class Kernels:
 
     def note(self, key: Any, facts: dict[str, Any]) -> None:
         """Keep what was found out in place of a kernel."""
-        store.save(self.stored_key(key), Interface([], [], 0, 0, []), Code(b"", ()), facts)
+        store.save(self.stored_key(key), Emitted("", [], [], 0, 0, [], False), Code(b"", ()), facts)
 
     def refusal(self, point: Mapping[str, Any], request: Request) -> Unsupported | None:
         """Why there is no kernel, where that is known."""
@@ -161,7 +164,7 @@ class Kernels:
             from .trace import NeedsValue
 
             try:
-                return self.make(key, inputs, point, request)
+                return self.make(key, inputs, request)
             except NeedsValue as needs:
                 if needs.name in self.known:
                     raise
@@ -175,26 +178,27 @@ class Kernels:
                 raise
         raise Unsupported("a program in which so many inputs decide sizes")
 
-    def make(self, key: Any, inputs: dict[str, Input], point: Mapping[str, Any], request: Request) -> Compiled:
+    def make(self, key: Any, inputs: dict[str, Input], request: Request) -> Compiled:
         """Construct, compile and keep a kernel."""
-        made, emitted, code = compiled_source(self.core, point, inputs, request, self.careful)
-        facts = facts_of(made, emitted)
-        found = self.made[key] = Compiled(request, inputs, facts, emitted, code)
+        by_row = self.by_row(inputs)
+        facts, emitted, code = compiled_source(self.core, inputs, request, self.careful, by_row)
+        found = self.made[key] = Compiled(request, inputs, facts, emitted, code, by_row)
         store.save(self.stored_key(key), emitted, code, facts)
         return found
 
 
 def compiled_source(
-    core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool,
+    core: CoreProgram, inputs: Mapping[str, Input], request: Request, careful: bool,
     by_row: Sequence[bool] | None = None,
-) -> tuple[Constructed, Any, Any]:  # fmt: skip
-    """The IR of a kernel, its source and its object code, with `by_row` that of a loop over rows. Raises Unsupported, Fault."""
+) -> tuple[dict[str, Any], Emitted, Any]:  # fmt: skip
+    """What is known of a kernel's results, its source, and its object code: with `by_row` that of a loop over rows. Raises
+    Unsupported, Fault."""
     try:
-        made, emitted = emitted_source(core, point, inputs, request, careful)
+        facts, emitted = emitted_source(core, inputs, request, careful)
         with memory_of_adiff():
             from .compile.numba_backend import compiled
 
-            return made, emitted, compiled(emitted, by_row)
+            return facts, emitted, compiled(emitted, by_row)
     except (Unsupported, AdiffError, MemoryError, RecursionError):
         raise
     except Exception as fault:
@@ -202,20 +206,91 @@ def compiled_source(
 
 
 def emitted_source(
-    core: CoreProgram, point: Mapping[str, Any], inputs: Mapping[str, Input], request: Request, careful: bool
-) -> tuple[Constructed, Any]:  # fmt: skip
-    """The IR of a kernel, and its source."""
+    core: CoreProgram, inputs: Mapping[str, Input], request: Request, careful: bool
+) -> tuple[dict[str, Any], Emitted]:  # fmt: skip
+    """What is known of a kernel's results, and its source."""
     from .construct import Construction
     from .emit import emit
 
     saved = STATE.site
     notices, seen = list(STATE.notices), set(STATE.seen)
     try:
-        made = Construction(core, point, inputs, request, careful).build()
+        kernel, facts = Construction(core, inputs, request, careful).build()
     finally:
         STATE.site = saved
         STATE.notices[:] = notices
         STATE.seen = seen
-    if sum(1 for _ in walk(made.kernel.body)) > MOST_STATEMENTS:
+    if sum(1 for _ in walk(kernel.body)) > MOST_STATEMENTS:
         raise Unsupported("a program of which the kernel would be too large")
-    return made, emit(made.kernel)
+    return facts, emit(kernel)
+
+
+class Found:
+    """The results of a call."""
+
+    __slots__ = ("compiled", "flags", "results")
+
+    def __init__(self, compiled: Compiled, results: Sequence[Any], flags: Sequence[int]) -> None:
+        self.compiled = compiled
+        self.results = results
+        self.flags = flags
+
+    @property
+    def value(self) -> Any:
+        """The program's value: numbers, tensors, and structures of them."""
+        return self.read(self.compiled.facts["value"])
+
+    def read(self, layout: Any) -> Any:
+        kind, *rest = layout
+        if kind == "leaf":
+            number, name, weak = rest
+            found = self.results[number]
+            if weak and not hasattr(found, "shape"):
+                return found
+            return Tensor(found, dtype_of(name, weak))
+        if kind == "known":
+            return rest[0]
+        if kind == "dict":
+            return {key: self.read(x) for key, x in rest}
+        items = [self.read(x) for x in rest]
+        return items if kind == "list" else tuple(items)
+
+    def derived(self, number: int) -> Any:
+        """A derivative: a number, an array, or None for zeros that no result holds. A derivative is never -0.0."""
+        place = self.compiled.facts["derived"][number]
+        if place is None:
+            return None
+        found = self.results[place]
+        found += 0.0
+        return found
+
+    @property
+    def is_finite(self) -> bool:
+        """Whether no result is nan or infinite."""
+        return all_finite(self.results)
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is known which sources reach the value: those that may do have a derivative that is not zero."""
+        found = map(self.derived, self.compiled.facts["undecided"])
+        return all(x.any() if hasattr(x, "any") else x for x in found)
+
+    @property
+    def reached(self) -> list[bool]:
+        """For each source whether the value depends on it."""
+        mask = self.compiled.facts["mask"]
+        return [bool(mask >> i & 1) for i in range(len(self.compiled.request.names))]
+
+    def by_source(self, reached: Sequence[bool], start: int = 0) -> dict[str, Any]:
+        """Derivatives by source, from result `start` on; None for a source that the value does not depend on."""
+        names = self.compiled.request.names
+        return {name: self.derived(start + i) if reached[i] else None for i, name in enumerate(names)}
+
+    def singular_points(self, source: Source) -> list[tuple[str, Site]]:
+        """The text and place of each singular point at which a derivative was taken."""
+        points = [self.compiled.facts["flags"][number] for number in self.flags]
+        return [(text, Site(None, source, start, end)) for text, start, end in points]
+
+
+def dtype_of(name: str, weak: bool) -> DType:
+    return WEAK.get(STRONG[name], STRONG[name]) if weak else STRONG[name]

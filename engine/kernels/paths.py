@@ -5,16 +5,13 @@ A path is a chain of applications that carry a derivative, as a tape records the
 
 from __future__ import annotations
 
-from ..core.state import STATE
-from .ir import FLOAT, INT, Apply, Get, If, Loop, Put, Var
-from .replay import Replay
+from .ir import FLOAT, Apply, Get, If, Loop, Put, Var
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from .builder import Builder
     from .ir import Block
 
 
@@ -39,7 +36,7 @@ def varied(block: Block, sources: Iterable[Any]) -> set[Any]:
     return {x for x, reached in found.items() if reached}
 
 
-def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int]) -> None:
+def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int], runs: bool = False) -> None:
     """Add to `sets`, which hold a bit for each source, those that reach what a statement defines; `joined` makes one of two ways."""
     kind = stmt.__class__
 
@@ -71,70 +68,25 @@ def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int]) 
             if all(sets[phi] == now for (phi, _, _, _), now in zip(floats, moved)):
                 break
             sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
-        runs = runs_at_least_once(stmt)
+        runs = runs or runs_at_least_once(stmt)
         for phi, _, after, out in floats:
             # After a loop that runs, what the last iteration left is what counts.
             sets[out] = get(after) if runs and after is not phi else sets[phi]
 
 
-class Reach:
-    """Which of some sources reach a variable: on some way through the branches and loops (`may`), and on every way (`must`)."""
-
-    def __init__(self, block: Block, sources: dict[Var, int]) -> None:
-        self.may: dict[Any, int] = dict(sources)
-        self.must: dict[Any, int] = dict(sources)
+def reach(block: Block, sources: Iterable[Var], y: Any, runs: bool = False) -> tuple[int, int]:
+    """Which sources reach `y`, bit i for source i: on some way through the branches and loops, and on every way. `runs` says that
+    every loop of the block itself has an iteration."""
+    found = []
+    for joined in (int.__or__, int.__and__):
+        sets: dict[Any, int] = {x: 1 << i for i, x in enumerate(sources)}
         for stmt in block:
-            pass_on(stmt, self.may, int.__or__)
-            pass_on(stmt, self.must, int.__and__)
-
-    def decided(self, x: Any) -> bool:
-        return x.__class__ is not Var or self.may.get(x, 0) == self.must.get(x, 0)
+            pass_on(stmt, sets, joined, runs)
+        found.append(sets.get(y, 0))
+    return found[0], found[1]
 
 
 def runs_at_least_once(loop: Loop) -> bool:
     """Whether a counted loop of known bounds has an iteration."""
     known = loop.index is not None and loop.start.__class__ is int and loop.stop.__class__ is int
     return known and len(range(loop.start, loop.stop, loop.step)) > 0
-
-
-class Masks(Replay):
-    """Replays a program with a mask beside every variable whose sources depend on data: bit i is set if source i reaches it."""
-
-    def __init__(self, builder: Builder, reach: Reach) -> None:
-        super().__init__(builder)
-        self.reach = reach
-        self.masks: dict[Var, Any] = {}
-        self.repeats_checks = True
-
-    def accompanied(self, x: Var) -> bool:
-        return not self.reach.decided(x)
-
-    def companion_like(self, x: Var) -> Var:
-        return Var(INT, (), "mask")
-
-    def companion_of(self, x: Any) -> Any:
-        if x.__class__ is not Var:
-            return 0
-        return self.masks.get(x, self.reach.may.get(x, 0))
-
-    def accompany(self, x: Var, companion: Any) -> None:
-        self.masks[x] = companion
-
-    def apply(self, stmt: Apply) -> None:
-        super().apply(stmt)
-        if all(map(self.reach.decided, stmt.outs)):
-            return
-        from ..core.tensor import OPERATORS
-
-        joined: Any = 0
-        saved, STATE.site = STATE.site, stmt.site or STATE.site
-        for mask in dict.fromkeys(self.companion_of(x) for x in path_inputs(stmt)):
-            if joined == 0 and joined.__class__ is int:
-                joined = mask
-            elif joined.__class__ is int and mask.__class__ is int:
-                joined |= mask
-            elif not (mask.__class__ is int and mask == 0):
-                joined = self.builder.emit(OPERATORS.bitwise_or, (joined, mask), {}, [INT], [()])[0]
-        STATE.site = saved
-        for out in stmt.outs:
-            self.masks[out] = joined

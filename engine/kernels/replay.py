@@ -1,9 +1,9 @@
-"""Running IR again: statements appended to the block at hand under new names, alone or with what is carried beside them."""
+"""Running IR again: statements appended to the block at hand under new names, alone or with tangents beside them."""
 
 from __future__ import annotations
 
 from ..core.state import STATE
-from .ir import Apply, Constant, Get, If, Loop, Put, Stack, Var, with_index
+from .ir import FLOAT, Apply, Constant, Get, If, Loop, Put, Stack, Var, with_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +16,8 @@ if TYPE_CHECKING:
 class Replay:
     """Appends statements to the builder's block again, by themselves. `names` maps variables to the operands that stand for them.
 
-    A subclass may carry a companion beside each variable (a tangent, a mask): it overrides `companion`, which is asked after
-    every statement, and `accompanied`, which says of a phi or an output that it has one. Checks and flags are not
-    repeated: the first run has made them.
+    A subclass (tangent.py) carries tangents beside the variables that are `varied`. Checks and flags are not repeated: the first
+    run has made them.
     """
 
     def __init__(
@@ -31,6 +30,8 @@ class Replay:
         self.alone = alone
         self.floor = len(builder.scopes) - 1
         self.repeats_checks = False
+        self.varied: set[Any] = set()
+        self.tangents: dict[Var, Any] = {}
 
     def at(self, x: Any) -> Any:
         """What stands for an operand."""
@@ -52,23 +53,15 @@ class Replay:
     def one(self, stmt: Stmt) -> None:
         getattr(self, stmt.__class__.__name__.lower())(stmt)
 
-    # --- companions ---------------------------------------------------------------------------------------------------
-
-    def accompanied(self, x: Var) -> bool:
-        """Whether a phi or an output of a branch has a companion."""
-        return False
-
-    def companion_like(self, x: Var) -> Var:
-        """The variable of a companion."""
+    def tangent_of(self, x: Any) -> Any:
+        """The tangent of an operand of the statements that are replayed, as an operand."""
         raise NotImplementedError
 
-    def companion_of(self, x: Any) -> Any:
-        """The companion of an operand of the statements that are replayed, as an operand."""
-        raise NotImplementedError
-
-    def accompany(self, x: Var, companion: Any) -> None:
-        """Keep the companion of a variable."""
-        raise NotImplementedError
+    def new_tangent(self, x: Var) -> Var:
+        """A variable for the tangent of a phi, of what a branch leaves, or of what a stack holds."""
+        made = Var(FLOAT, x.shape, "tangent")
+        self.tangents[x] = self.builder.sym(made)
+        return made
 
     # --- statements ---------------------------------------------------------------------------------------------------
 
@@ -109,48 +102,43 @@ class Replay:
     def branch(self, stmt: If) -> None:
         condition = self.at(stmt.condition)
         both = []
-        accompanied = [out for out, _, _ in stmt.outs if self.accompanied(out)]
+        varied = [entry for entry in stmt.outs if entry[0] in self.varied]
         for block, side in ((stmt.then, 1), (stmt.orelse, 2)):
             with self.builder.inside([]) as made:
                 self.block(block)
                 ended = [self.at(entry[side]) for entry in stmt.outs]
-                beside = [self.companion_of(entry[side]) for entry in stmt.outs if entry[0] in accompanied]
+                beside = [self.tangent_of(entry[side]) for entry in varied]
             both.append((made, ended, beside))
         (then, a, u), (orelse, b, v) = both
         outs = [(self.new(entry[0]), x, y) for entry, x, y in zip(stmt.outs, a, b)]
-        for out, x, y in zip(accompanied, u, v):
-            made_out = self.companion_like(out)
-            outs.append((made_out, x, y))
-            self.accompany(out, made_out)
+        outs += [(self.new_tangent(out), x, y) for (out, _, _), x, y in zip(varied, u, v)]
         self.builder.block.append(If(condition, then, orelse, outs))
 
     def loop(self, stmt: Loop) -> None:
         start, stop = self.at(stmt.start), self.at(stmt.stop)
         initial = [self.at(x) for _, x, _, _ in stmt.carried]
-        accompanied = [entry for entry in stmt.carried if self.accompanied(entry[0])]
-        beside = [self.companion_of(x) for _, x, _, _ in accompanied]
+        varied = [entry for entry in stmt.carried if entry[0] in self.varied]
+        beside = [self.tangent_of(x) for _, x, _, _ in varied]
         index = None if stmt.index is None else self.new(stmt.index)
         position = self.new(stmt.position)
         phis = [self.new(phi) for phi, _, _, _ in stmt.carried]
-        companions = [self.companion_like(phi) for phi, _, _, _ in accompanied]
-        for (phi, _, _, _), made in zip(accompanied, companions):
-            self.accompany(phi, made)
+        tangents = [self.new_tangent(phi) for phi, _, _, _ in varied]
         with self.builder.inside([]) as test:
             self.block(stmt.test)
             condition = self.at(stmt.condition)
         with self.builder.inside([]) as body:
             self.block(stmt.body)
             after = [self.at(x) for _, _, x, _ in stmt.carried]
-            moved = [self.companion_of(x) for _, _, x, _ in accompanied]
+            moved = [self.tangent_of(x) for _, _, x, _ in varied]
             stop_when = self.at(stmt.stop_when)
         carried = [
             (phi, first, last, self.new(out))
             for phi, first, last, (_, _, _, out) in zip(phis, initial, after, stmt.carried)
         ]
-        for (_, _, _, out), phi, first, last in zip(accompanied, companions, beside, moved):
-            made = self.companion_like(out)
-            carried.append((phi, first, last, made))
-            self.accompany(out, made)
+        carried += [
+            (phi, first, last, self.new_tangent(out))
+            for (_, _, _, out), phi, first, last in zip(varied, tangents, beside, moved)
+        ]
         stacks = [self.stack(x) for x in stmt.stacks] + self.more_stacks(stmt)
         self.builder.block.append(
             Loop(
@@ -160,5 +148,5 @@ class Replay:
         )  # fmt: skip
 
     def more_stacks(self, stmt: Loop) -> list[Stack]:
-        """The stacks on which the companions of what a loop puts are put."""
+        """The stacks on which the tangents of what a loop puts are put."""
         return []

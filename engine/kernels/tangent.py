@@ -5,16 +5,21 @@ Reverse sweeps are statements like others, so a tangent of a gradient's block is
 
 from __future__ import annotations
 
+from ..autodiff.pullback import note_jumps
+from ..autodiff.pushforward import pushforward as pushforward_of_values
 from ..core.state import STATE
-from .ir import FLOAT, Apply, Get, Loop, Put, Stack, Var, defined, operands, walk, with_index
+from ..core.tensor import shape_of
+from .adjoint import Adjoint, pullback, zeros
+from .ir import FLOAT, Apply, Get, Loop, Put, Stack, Var, defined, walk, with_index
 from .paths import varied
 from .replay import Replay
-from .rules import pushforward, zeros
+from .symbols import Sym
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..core.operation import Operation
     from .builder import Builder
     from .ir import Block, Stmt
 
@@ -38,41 +43,22 @@ class Tangent(Replay):
         if shared is None or stmt.__class__ is Apply:
             super().one(stmt)
             return
-        if self.touches(stmt):
-            # Inside a loop or a branch that is replayed, what it hands on belongs to the replay.
-            self.shared = None
-            super().one(stmt)
-            self.shared = shared
+        # Inside a loop or a branch that is replayed, what it hands on belongs to the replay.
+        self.shared = None
+        super().one(stmt)
+        self.shared = shared
         self.names.update((x, shared.names[x]) for x in defined(stmt))
         for part in walk([stmt]):
             if part.__class__ is Put:
                 self.stacks[part.stack] = shared.stacks[part.stack]
-
-    def touches(self, stmt: Stmt) -> bool:
-        """Whether a statement, or one inside it, has a tangent."""
-        if any(x in self.varied for x in (*defined(stmt), *operands(stmt))):
-            return True
-        return any(
-            part.stack in self.varied if part.__class__ in (Put, Get) else any(x in self.varied for x in defined(part))
-            for part in walk([stmt])
-        )
-
-    def accompanied(self, x: Var) -> bool:
-        return x in self.varied
-
-    def companion_like(self, x: Var) -> Var:
-        return Var(FLOAT, x.shape, "tangent")
 
     def of(self, x: Any) -> Any:
         """The tangent of an operand of the block: zeros where it has none."""
         found = self.tangents.get(x) if x.__class__ is Var else None
         return zeros(self.builder, getattr(x, "shape", ())) if found is None else found
 
-    def companion_of(self, x: Any) -> Any:
+    def tangent_of(self, x: Any) -> Any:
         return self.builder.operand(self.of(x))
-
-    def accompany(self, x: Var, companion: Any) -> None:
-        self.tangents[x] = self.builder.sym(companion)
 
     def apply(self, stmt: Apply) -> None:
         super().apply(stmt)
@@ -96,14 +82,13 @@ class Tangent(Replay):
         super().put(stmt)
         if stmt.stack in self.varied:
             position = self.at(stmt.position)
-            self.builder.block.append(Put(self.tangents_of(stmt.stack), position, self.companion_of(stmt.value)))
+            self.builder.block.append(Put(self.tangents_of(stmt.stack), position, self.tangent_of(stmt.value)))
 
     def get(self, stmt: Get) -> None:
         super().get(stmt)
         if stmt.stack in self.varied:
-            out = self.companion_like(stmt.out)
+            out = self.new_tangent(stmt.out)
             self.builder.block.append(Get(out, self.tangents_of(stmt.stack), self.at(stmt.position)))
-            self.accompany(stmt.out, out)
 
     def tangents_of(self, stack: Stack) -> Stack:
         if stack not in self.beside:
@@ -112,3 +97,54 @@ class Tangent(Replay):
 
     def more_stacks(self, stmt: Loop) -> list[Stack]:
         return [self.tangents_of(stack) for stack in stmt.stacks if stack in self.varied]
+
+
+def pushforward(
+    builder: Builder, op: Operation, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any], tangents: list[Any]
+) -> Any:  # fmt: skip
+    """The tangent of `y`, a tuple for a row of several results, for the tangents of the inputs (None: zero). None: zero throughout."""
+    stops, builder.stops = builder.stops, True
+    try:
+        if op.derivative == "rule":
+            return transposed(builder, op, y, inputs, attributes, tangents)
+        if op.derivative == "zero":
+            for t in tangents:
+                if t is not None:
+                    note_jumps(op, inputs, t)
+            return None
+        if op.derivative == "linear":
+            tangents = [zeros(builder, shape_of(x)) if t is None else t for x, t in zip(inputs, tangents)]
+        return pushforward_of_values(op, y, inputs, attributes, tangents)
+    finally:
+        builder.stops = stops
+
+
+def transposed(
+    builder: Builder, op: Operation, y: Any, inputs: tuple[Any, ...], attributes: dict[str, Any], tangents: list[Any]
+) -> Any:  # fmt: skip
+    """The JVP of a row that has only a VJP. The VJP is linear in its cotangent, and its transpose is the JVP.
+
+    The statements of the VJP are appended with a cotangent that nothing defines. What depends on it is dead afterwards, since its
+    own adjoint reads the coefficients alone.
+    """
+    several = y.__class__ is tuple
+    outputs = y if several else (y,)
+    seeds = tuple([Var(FLOAT, shape_of(part), "cotangent") for part in outputs])
+    start = len(builder.block)
+    transposing, STATE.transposing = STATE.transposing, True
+    try:
+        syms = tuple([builder.sym(seed) for seed in seeds])
+        wanted = [t is not None for t in tangents]
+        cotangents = pullback(op, syms if several else syms[0], y, inputs, attributes, wanted)
+        recorded = builder.block[start:]
+        adjoint = Adjoint(builder, varied(recorded, seeds))
+        for c, t in zip(cotangents, tangents):
+            if c.__class__ is Sym and t is not None:
+                adjoint.add(c.var, t)
+        adjoint.sweep(recorded)
+    finally:
+        STATE.transposing = transposing
+    found = tuple([adjoint.cotangents.get(seed) for seed in seeds])
+    if not several:
+        return found[0]
+    return tuple([zeros(builder, shape_of(part)) if c is None else c for part, c in zip(outputs, found)])

@@ -5,11 +5,10 @@ from __future__ import annotations
 from ..core.operands import as_operand
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, count, shape_of
-from .adjoint import Adjoint
+from .adjoint import Adjoint, zeros
 from .ir import FLOAT, INT, Apply, Loop, Unsupported, Var
 from .paths import varied
 from .replay import Replay
-from .rules import zeros
 from .symbols import Sym
 from .tangent import Tangent
 

@@ -117,7 +117,7 @@ cofactor: Operation = rule(
     example=("cofactor([[1.0, 2.0], [2.0, 4.0]])", [[4.0, -2.0], [-2.0, 1.0]]),
 )  # fmt: skip
 det: Operation = rule(
-    "det", "x", _det_vjp, kernel=lambda k, x: k.det(x), array=_det, dtype="float", aliases="matrix_determinant",
+    "det", "x", _det_vjp, array=_det, dtype="float", aliases="matrix_determinant",
     depends="matrices",
     doc="The determinant; its derivatives are exact at singular matrices too, those beyond the first up to 24 by 24.",
     example=("det([[1.0, 2.0], [3.0, 4.0]])", -2.0),

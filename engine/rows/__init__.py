@@ -4,6 +4,5 @@ request      what is asked: columns, constants, sources
 elementwise  programs of element-wise operations: one evaluation on whole columns
 tape         the tape on a table: whole columns where that is possible, else row by row
 run          which tier evaluates the rows, and the one place that calls the kernel tier
-results      the results of rows, gathered into columns
-outcome      what the caller gets
+results      the results of rows, gathered into columns: what the caller gets
 """

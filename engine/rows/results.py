@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from .outcome import RowsNotice, RowsOutcome
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,16 +15,60 @@ if TYPE_CHECKING:
 OF_OPERANDS = ("N0601", "N0602")
 
 
+class RowsNotice:
+    """A notice about some rows, given once for its place in the program; `rows` is how many rows it is true of."""
+
+    __slots__ = ("code", "message", "rows", "span")
+
+    def __init__(self, code: str, message: str, span: Span | None, rows: int) -> None:
+        self.code = code
+        self.message = message
+        self.span = span
+        self.rows = rows
+
+    def __repr__(self) -> str:
+        return f"RowsNotice({self.code!r}, {self.message!r}, rows={self.rows})"
+
+
+class RowsOutcome:
+    """The results of a program over the n rows of a table.
+
+    `value` has shape (n,), or (n, *shape) where a row's value is a tensor; `gradients[name]` the shape of the source's
+    column, or is None where no row's result depends on it; `hessian[row][column]` likewise. A row that failed holds nan
+    there, and its error is in `errors` under its number. Rows whose values have no common shape come as an array of
+    objects. `engine` is "tape" or "kernel", `reason` says why, with its place in the program in `reason_span` where it has
+    one; `emitted` is the source of the kernel; `one_by_one` maps each reason for evaluating rows one by one to the number
+    of these rows; `timings` are in seconds.
+    """
+
+    def __init__(self) -> None:
+        self.value: Any = None
+        self.gradients: dict[str, Any] | None = None
+        self.hessian: dict[str, dict[str, Any]] | None = None
+        self.errors: dict[int, AdiffError] = {}
+        self.notices: list[RowsNotice] = []
+        self.engine = "tape"
+        self.reason = ""
+        self.reason_span: Span | None = None
+        self.emitted: str | None = None
+        self.one_by_one: dict[str, int] = {}
+        self.timings: dict[str, float] = {}
+
+    def __repr__(self) -> str:
+        shown = f"value={self.value!r}, engine={self.engine!r}"
+        if self.errors:
+            shown += f", errors in {len(self.errors)} rows"
+        return f"RowsOutcome({shown})"
+
+
 class Gathered:
     """One column of results. A result may be None: a derivative by a source that the row's result does not depend on."""
 
-    __slots__ = ("count", "pieces", "rows", "single")
+    __slots__ = ("count", "pieces")
 
     def __init__(self, count: int) -> None:
         self.count = count
         self.pieces: list[tuple[Any, Any]] = []
-        self.rows: list[int] = []
-        self.single: list[Any] = []
 
     def add(self, index: Any, values: Any) -> None:
         """Add the results of the rows `index`, in ascending order: an array with these rows along its first axis, which nobody
@@ -34,23 +76,11 @@ class Gathered:
         if len(index):
             self.pieces.append((index, values))
 
-    def add_row(self, row: int, value: Any) -> None:
-        """Add the result of one row as an evaluation of it gives it."""
-        self.rows.append(row)
-        self.single.append(value)
-
     def column(self) -> Any:
         """The whole column, nan where a row has no result. None if no row has one that is not None."""
         import numpy as np
 
-        pieces = list(self.pieces)
-        rows, missing = (
-            [i for i, value in zip(self.rows, self.single) if (value is None) is none] for none in (False, True)
-        )
-        if rows:
-            pieces.append((np.array(rows), stacked([value for value in self.single if value is not None])))
-        if missing:
-            pieces.append((np.array(missing), None))
+        pieces = self.pieces
         there = [(index, values) for index, values in pieces if values is not None]
         if not there:
             return None
@@ -60,10 +90,10 @@ class Gathered:
         if len(shapes) > 1 or any(values.dtype == object for _, values in there):
             found = np.full(self.count, None, object)
             for index, values in there:
-                for i, value in zip(index.tolist(), values):
+                for i, value in zip(index, values):
                     found[i] = value.tolist() if values.dtype != object else value
             return found
-        dtype = np.result_type(*(values.dtype for _, values in there))
+        dtype = np.result_type(*{values.dtype for _, values in there})
         if sum(len(index) for index, _ in pieces) < self.count and dtype.kind in "biu":
             dtype = np.dtype(np.float64)
         found = np.zeros((self.count, *shapes.pop()), dtype)
@@ -74,18 +104,19 @@ class Gathered:
         return found
 
 
-def stacked(values: Sequence[Any]) -> Any:
-    """The plain values of rows as an array with the rows along its first axis; of objects where they do not fit together."""
+def alone(value: Any) -> Any:
+    """The plain value of a row as an array of one row; of objects where it is no number, and no array of some."""
     import numpy as np
 
+    if value is None:
+        return None
     try:
-        array = np.array([np.asarray(value) for value in values])
+        array = np.asarray(value)[np.newaxis]
     except ValueError:
         array = None
     if array is None or array.dtype.kind not in "bifc":
-        array = np.empty(len(values), object)
-        for i, value in enumerate(values):
-            array[i] = value
+        array = np.empty(1, object)
+        array[0] = value
     return array
 
 
@@ -113,23 +144,23 @@ class Results:
         else:
             self.notices[key] = RowsNotice(code, message, span, rows)
 
-    def take_notices(self, notices: Sequence[Any], rows: int = 1) -> None:
-        """Take over the notices of an evaluation that stands for so many rows."""
+    def take_notices(self, notices: Sequence[Any]) -> None:
+        """Take over the notices of a row."""
         for notice in notices:
             if notice.code == "N0502":
                 name = notice.message.partition(":")[0]
                 self.unconnected.setdefault(name, (notice.code, notice.message, notice.span))
             elif notice.code != "N0801":  # the request has given it already
-                self.notify(notice.code, notice.message, notice.span, rows)
+                self.notify(notice.code, notice.message, notice.span, 1)
 
     def add_outcome(self, row: int, found: Any) -> None:
         """Add what the evaluation of one row gave."""
-        self.value.add_row(row, found.value)
+        self.value.add([row], alone(found.value))
         for name, column in self.gradients.items():
-            column.add_row(row, found.gradients[name])
+            column.add([row], alone(found.gradients[name]))
         for a, blocks in self.hessian.items():
             for b, block in blocks.items():
-                block.add_row(row, found.hessian[a][b])
+                block.add([row], alone(found.hessian[a][b]))
         self.take_notices(found.notices)
 
     def into(self, outcome: RowsOutcome) -> RowsOutcome:

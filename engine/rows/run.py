@@ -10,9 +10,8 @@ from ..core import limits
 from ..core.errors import span_of
 from ..core.state import RUNNING, STATE
 from ..program.loops import outermost_loop
-from .outcome import RowsOutcome
 from .request import Request
-from .results import Results
+from .results import Results, RowsOutcome
 from .tape import CHUNK, TapeRows
 
 TYPE_CHECKING = False
@@ -67,14 +66,26 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
     """Evaluate all rows of a request: on the tape, and from where it has taken as long as a kernel takes on in a kernel."""
     import numpy as np
 
-    tape = TapeRows(program, request, results)
-    kernel = Kernel(program, request, outcome)
+    tape, engine = TapeRows(program, request, results), request.options["engine"]
+    possible = engine != "tape" and bool(request.numeric and request.columns and request.count)
+    outcome.reason = "the tape is done before a kernel would be compiled" if possible else "no rows of numbers"
+    if engine == "tape":
+        outcome.reason = "asked for"
     done, size = 0, FIRST
     while done < request.count:
-        left = kernel.run(done, results, program.row_seconds)
-        if left is not None:
-            tape.run(left)
-            return
+        if possible and (engine == "kernel" or program.row_seconds >= LOADED or kernels_in_memory()):
+            from .kernel import Unsupported
+
+            try:
+                left = by_kernel(program, request, results, outcome, done)
+            except Unsupported as why:
+                possible = False
+                outcome.reason = f"no kernel for {why}"
+                outcome.reason_span = None if why.site is None else span_of(why.site)
+            else:
+                if left is not None:
+                    tape.run(left)
+                    return
         begin = time.perf_counter()
         stop = min(done + size, request.count)
         tape.run(np.arange(done, stop))
@@ -85,50 +96,21 @@ def evaluate(program: Any, request: Request, results: Results, outcome: RowsOutc
             size = min(2 * size, CHUNK)
 
 
-class Kernel:
-    """The call of the kernel tier, of which `engine` and the time that the tape has taken decide.
+def by_kernel(program: Any, request: Request, results: Results, outcome: RowsOutcome, first: int) -> Any:
+    """Evaluate the rows from `first` on in a kernel; those that are left to the tape, or None where it goes on, since it has not
+    yet taken as long as the kernel takes to be ready. Raises Unsupported."""
+    from .kernel import KernelRows
 
-    What is called is `KernelRows(program, request)`, which raises Unsupported where there is no kernel, with
-    `ready_seconds()`, how long it takes until it can run, `run(first, results)`, which evaluates the rows from `first` on
-    and gives the numbers of those that are left to the tape, and `source`, the emitted text.
-    """
-
-    def __init__(self, program: Any, request: Request, outcome: RowsOutcome) -> None:
-        self.program = program
-        self.request = request
-        self.outcome = outcome
-        self.engine: str = request.options["engine"]
-        self.possible = self.engine != "tape"
-        self.rows: Any = None
-        outcome.reason = "asked for" if not self.possible else "the tape is done before a kernel would be compiled"
-        if self.possible and not (request.numeric and request.columns and request.count):
-            self.possible = False
-            outcome.reason = "no rows of numbers"
-
-    def run(self, first: int, results: Results, spent: float) -> Any:
-        """Evaluate the rows from `first` on where a kernel is to do so, after `spent` seconds of the tape; the rows that
-        are left to the tape, or None where it goes on."""
-        if not self.possible or (self.engine == "auto" and spent < LOADED and not kernels_in_memory()):
-            return None
-        from . import kernel as tier
-
-        STATE.reset()  # the rows before have left their own
-        STATE.kinks = self.request.options.get("kinks") or "adiff"
-        try:
-            if self.rows is None:
-                self.rows = tier.KernelRows(self.program, self.request)
-            if self.engine == "auto" and spent < self.rows.ready_seconds():
-                return None
-            left = self.rows.run(first, results)
-        except tier.Unsupported as why:
-            self.possible = False
-            self.outcome.reason = f"no kernel for {why}"
-            self.outcome.reason_span = None if why.site is None else span_of(why.site)
-            return None
-        outcome = self.outcome
-        outcome.engine, outcome.emitted = "kernel", self.rows.source
-        outcome.reason = "asked for" if self.engine == "kernel" else "enough work to repay the compiler"
-        return left
+    STATE.reset()  # the rows before have left their own
+    STATE.kinks = request.options.get("kinks") or "adiff"
+    rows = KernelRows(program, request)
+    asked = request.options["engine"] == "kernel"
+    if not asked and program.row_seconds < rows.ready_seconds():
+        return None
+    left = rows.run(first, results)
+    outcome.engine, outcome.emitted = "kernel", rows.source
+    outcome.reason = "asked for" if asked else "enough work to repay the compiler"
+    return left
 
 
 def kernels_in_memory() -> bool:

@@ -54,7 +54,7 @@ class TapeRows:
         import numpy as np
 
         try:
-            value, gradients, blocks = columns.evaluate(index)
+            value, gradients = columns.evaluate(index)
         except (NotElementWise, AdiffError, MemoryError, *UNFIT) as fault:
             if getattr(fault, "code", "") == "E0603":
                 raise
@@ -66,7 +66,7 @@ class TapeRows:
                 self.one_by_one(index, str(fault) if isinstance(fault, NotElementWise) else "an error in some rows")
             return
         finite = np.ones(len(index), bool)
-        for array in (value, *gradients, *(block for row in blocks for block in row)):
+        for array in (value, *gradients):
             if array is not None:
                 finite &= np.isfinite(array)
         rows = index[finite]
@@ -78,11 +78,6 @@ class TapeRows:
         keep(results.value, value)
         for name, g in zip(names, gradients):
             keep(results.gradients[name], g)
-        for i, row in enumerate(blocks):
-            for j, block in enumerate(row, i):
-                keep(results.hessian[names[i]][names[j]], block)
-                if i != j:
-                    keep(results.hessian[names[j]][names[i]], block)
         if len(rows) and any(g is None and name not in results.unconnected for name, g in zip(names, gradients)):
             missing = [notice for notice in self.evaluate(int(rows[0])).notices if notice.code == "N0502"]
             results.take_notices(missing)

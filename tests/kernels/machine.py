@@ -11,9 +11,9 @@ from adiff.engine.kernels import emit as emission
 from adiff.engine.kernels import kernels
 from adiff.engine.kernels.compile import numba_backend, store
 from adiff.engine.kernels.compile.run import Failed
-from adiff.engine.kernels.emit import Emitted, emit
+from adiff.engine.kernels.emit import emit
 from adiff.engine.kernels.emit.code import ROOM
-from adiff.engine.kernels.ir import Kernel
+from adiff.engine.kernels.ir import Emitted, Kernel
 from adiff.engine.ops.kernel_functions import helper
 from legal import verify
 from scipy import special

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from adiff.engine.core.limits import enforced
 from adiff.engine.kernels.compile.run import Entry, Failed, OutOfMemory
-from adiff.engine.kernels.emit import Emitted
+from adiff.engine.kernels.ir import Emitted
 from adiff.engine.ops.registry import ROWS
 from adiff.parser.errors import AdiffError
 

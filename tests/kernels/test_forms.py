@@ -15,11 +15,10 @@ from symbolic import Program, getitem, setitem
 V = np.array([3.0, 1.0, 2.0, 1.0])
 
 
-def rows_of(build: Callable[..., Any], keeps_paths: bool = True) -> list[str]:
+def rows_of(build: Callable[..., Any]) -> list[str]:
     """The rows of a small program of a matrix x, a vector v, a number s and an integer i that is 0 to 2."""
     program = Program()
     b = program.builder
-    b.keeps_paths = keeps_paths
     i = b.sym(Var("i", ()), WEAK_INT)
     b.bounds[i.var] = (0, 2)
     build(b, b.sym(Var("f", (3, 3)), FLOAT64), b.sym(Var("f", (3,)), FLOAT64), b.sym(Var("f", ()), WEAK_FLOAT), i)
@@ -30,25 +29,25 @@ row = OPERATORS
 
 
 @pytest.mark.parametrize(
-    ("build", "paths", "expected"),
+    ("build", "expected"),
     [
-        (lambda b, x, v, s, i: [s * 1, 1.0 * v, v / 1, v - 0, i + 0, s**1, row["strong_multiply"](s, 1.0)], True, []),
-        (lambda b, x, v, s, i: [s + 0.0, s * 0.0], True, ["add", "multiply"]),  # -0.0 and nan
-        (lambda b, x, v, s, i: [row["strong_multiply"](s, 2.0), row["strong_multiply"](0.0, s)], True, ["multiply"]),
-        (lambda b, x, v, s, i: [s * 2.0, s * 2.0], True, ["multiply"]),
-        (lambda b, x, v, s, i: [s * 2, s * i], True, ["multiply", "cast", "multiply"]),
-        (lambda b, x, v, s, i: row["reshape"](row["reshape"](x, shape=9), shape=(3, 3)), True, ["reshape"]),
-        (lambda b, x, v, s, i: row["transpose"](row["transpose"](x)), True, ["transpose"]),
-        (lambda b, x, v, s, i: row["sum"](x, axis=-1, keepdims=True), True, ["sum", "reshape"]),
-        (lambda b, x, v, s, i: getitem(b, v, i), True, ["index"]),  # in bounds
-        (lambda b, x, v, s, i: getitem(b, v, i - 2), True, "subtract less add where_select index".split()),
-        (lambda b, x, v, s, i: getitem(b, v, i + 1), True, ["add", "less", "Check", "index"]),
-        (lambda b, x, v, s, i: getitem(b, getitem(b, x, i), 1), True, ["index", "index"]),
-        (lambda b, x, v, s, i: getitem(b, setitem(b, v, i, s), i), True, ["index_update", "index"]),
+        (lambda b, x, v, s, i: [s * 1, 1.0 * v, v / 1, v - 0, i + 0, s**1, row["strong_multiply"](s, 1.0)], []),
+        (lambda b, x, v, s, i: [s + 0.0, s * 0.0], ["add", "multiply"]),  # -0.0 and nan
+        (lambda b, x, v, s, i: [row["strong_multiply"](s, 2.0), row["strong_multiply"](0.0, s)], ["multiply"]),
+        (lambda b, x, v, s, i: [s * 2.0, s * 2.0], ["multiply"]),
+        (lambda b, x, v, s, i: [s * 2, s * i], ["multiply", "cast", "multiply"]),
+        (lambda b, x, v, s, i: row["reshape"](row["reshape"](x, shape=9), shape=(3, 3)), ["reshape"]),
+        (lambda b, x, v, s, i: row["transpose"](row["transpose"](x)), ["transpose"]),
+        (lambda b, x, v, s, i: row["sum"](x, axis=-1, keepdims=True), ["sum", "reshape"]),
+        (lambda b, x, v, s, i: getitem(b, v, i), ["index"]),  # in bounds
+        (lambda b, x, v, s, i: getitem(b, v, i - 2), "subtract less add where_select index".split()),
+        (lambda b, x, v, s, i: getitem(b, v, i + 1), ["add", "less", "Check", "index"]),
+        (lambda b, x, v, s, i: getitem(b, getitem(b, x, i), 1), ["index", "index"]),
+        (lambda b, x, v, s, i: getitem(b, setitem(b, v, i, s), i), ["index_update", "index"]),
     ],
 )  # fmt: skip
-def test_forms(build: Callable[..., Any], paths: bool, expected: list[str]) -> None:
-    assert rows_of(build, paths) == expected
+def test_forms(build: Callable[..., Any], expected: list[str]) -> None:
+    assert rows_of(build) == expected
 
 
 EXPRESSIONS = [

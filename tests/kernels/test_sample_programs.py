@@ -22,7 +22,7 @@ DECLINED = {
     "cholesky_likelihood": "the operation cholesky",
     "complex_modulus": "complex",
     "custom_rule": "custom_gradient",
-    "determinant": "the kernel stopped",  # at a singular matrix
+    "determinant": "the operation det",
     "function_factory": "classes",
     "hessian_by_tapes": "a tape of the program",
     "iris_by_fit": "classes",

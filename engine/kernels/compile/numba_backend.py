@@ -26,17 +26,16 @@ from numba.core.typing.templates import fold_arguments, signature
 
 from ...ops.kernel_functions import helper
 from ...ops.scipy_functions import EXTERNALS
-from .load import Code
+from .load import ENTRY, FAILED, FLAGS, Code, first_slot
 from .numba_target import Callee, target, types
 from .numba_types import INTRINSICS, MATH, MEMORIES, NP, NUMBERS, RECORD, add_room, external
-from .record import ENTRY, FAILED, FLAGS, first_slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ..emit import Emitted
+    from ..ir import Emitted
 
 LOCK = allocate_lock()
 # LLVM's option by which loops that sum become vectors, with what they add in the order that the source says: sums of rational

@@ -16,7 +16,7 @@ from numba.core.typing import templates
 from numba.core.typing.context import BaseContext
 from numba.extending import register_model
 
-from .record import FAILED
+from .load import FAILED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

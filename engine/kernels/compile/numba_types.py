@@ -18,8 +18,8 @@ from numba.core.typing.templates import signature
 from numba.extending import register_model
 
 from ..emit.code import ROOM as SLOT_FUNCTIONS
+from .load import CAPACITY, LEFT, NO_MEMORY, RESIZE, SLOT_WORDS, STOP, STOPPED
 from .numba_target import Callee
-from .record import CAPACITY, LEFT, NO_MEMORY, RESIZE, SLOT_WORDS, STOP, STOPPED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from threading import Thread
 
 from ...core.limits import LIMITS, MACHINE
 from ...core.machine import cores
-from .record import NO_MEMORY, STOP
+from .load import NO_MEMORY, STOP
 from .run import DTYPES, KEPT, Entry, Frame, OutOfMemory, Stopped, elements_of
 
 TYPE_CHECKING = False

@@ -1,7 +1,7 @@
 """Calls of a loaded kernel: arguments in, results and flags out.
 
 Machine code takes the words of a call (the parameters, the constants and the places of the results, of a status and of a byte
-for each flag), a run record (record.py), and which rows to run for: a call that is for no table has one row. A `Frame` holds a
+for each flag), a run record (load.py), and which rows to run for: a call that is for no table has one row. A `Frame` holds a
 record and words for one call at a time; the memory that the kernel takes in its slots stays with the frame for the next call.
 """
 
@@ -10,10 +10,9 @@ from __future__ import annotations
 import ctypes
 from struct import Struct
 
-from ....parser.fields import Record
 from ...core.limits import LIMITS, MACHINE
 from . import load
-from .record import CAPACITY, ENTRY, LEFT, NO_MEMORY, SLOT_WORDS, STOP, first_slot
+from .load import CAPACITY, ENTRY, LEFT, NO_MEMORY, SLOT_WORDS, STOP, first_slot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,17 +44,6 @@ class OutOfMemory(Failed):
 
 class Stopped(Failed):
     """The kernel has left because the stop word was set."""
-
-
-class Interface(Record):
-    """What a caller must know of a kernel, as `Emitted` says it: the (kind, shape) of its parameters and results, how many slots and
-    flags it has, and its constant arrays."""
-
-    parameters: list[tuple[str, tuple[int, ...]]]
-    results: list[tuple[str, tuple[int, ...]]]
-    slots: int
-    flags: int
-    constants: list[Any]
 
 
 def elements_of(array: Any) -> int:

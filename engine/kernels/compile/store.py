@@ -14,8 +14,8 @@ import sys
 
 from ....parser import cache
 from ...ops import registry
+from ..ir import Emitted
 from .load import Code
-from .run import Interface
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,33 +75,33 @@ def key_of(*parts: Any) -> str:
     return ENVIRONMENT[0] + repr(parts)
 
 
-def load(key: str) -> tuple[Interface, Code, Any] | None:
-    """The interface, the code and whatever else was saved under a key, or None."""
+def load(key: str) -> tuple[Emitted, Code, Any] | None:
+    """The source, the code and whatever else was saved under a key, or None."""
     content = cache.read(file_of(key)) if len(registry.ROWS) == registry.OWN else None
     if content is None:
         return None
     start = len(MAGIC) + DIGEST_BYTES
     if content[:start] == MAGIC + digest(content[start:]):
         try:
-            found_key, interface, constants, code, more = marshal.loads(content[start:])
+            found_key, emitted, constants, code, more = marshal.loads(content[start:])
             if found_key == key:
                 if constants:
                     from numpy import frombuffer
 
                     constants = [frombuffer(held, dtype).reshape(shape) for held, dtype, shape in constants]
-                return Interface(*(*interface, constants)), Code(*code), more
+                return Emitted(*emitted, constants, False), Code(*code), more
         except BROKEN:
             pass
     cache.remove(os.path.join(cache.folder(), file_of(key)))
     return None
 
 
-def save(key: str, interface: Any, code: Code, more: Any = None) -> bool:
+def save(key: str, emitted: Emitted, code: Code, more: Any = None) -> bool:
     """Keep a kernel, and `more` of plain types; True if it was kept."""
     if len(registry.ROWS) != registry.OWN:
         return False
-    constants = [(x.tobytes(), x.dtype.str, x.shape) for x in interface.constants]
-    known = (list(interface.parameters), list(interface.results), interface.slots, interface.flags)
+    constants = [(x.tobytes(), x.dtype.str, x.shape) for x in emitted.constants]
+    known = (emitted.text, list(emitted.parameters), list(emitted.results), emitted.slots, emitted.flags)
     content = marshal.dumps((key, known, constants, (code.object, list(code.externals)), more))
     make_room(len(content))
     return cache.write(file_of(key), MAGIC + digest(content) + content)

@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..ir import Kernel, Var
+from ..ir import Emitted, Kernel, Var
 from .control import Emitter
 from .memory import Buffer, Ref
-from .routines import sources
+from .reductions import sources
 from .scalars import kind_of
-
-
-class Emitted(NamedTuple):
-    """Source text that defines `kernel(run, inputs..., constants..., results...)`, and what its parameters are."""
-
-    text: str
-    parameters: list[tuple[str, tuple[int, ...]]]
-    results: list[tuple[str, tuple[int, ...]]]
-    slots: int
-    flags: int
-    constants: list[Any]
-    narrow: bool
 
 
 def emit(kernel: Kernel) -> Emitted:
@@ -42,7 +30,7 @@ def emit(kernel: Kernel) -> Emitted:
     given = ", ".join(["run", *inputs, *[name for name, _ in code.constants], *outputs])
     entry = [f"    {name} = {text}" for name, text in code.entry.items()]
     text = "\n".join([f"def kernel({given}):", *entry, *code.lines, ""])
-    text = "\n".join([*sources(text).values(), text])
+    text = "\n".join([*sources(text), text])
     parameters = [(x.kind, x.shape) for x in kernel.parameters]
     results = [(kind_of(x), getattr(x, "shape", ())) for x in kernel.results]
     values = [values for _, values in code.constants]
@@ -65,4 +53,4 @@ def hand_over(code: Emitter, results: list[Any], outputs: list[str]) -> None:
             code.add(f"{name}[0] = {code.text(x)}")
 
 
-__all__ = ["Emitted", "emit"]
+__all__ = ["emit"]

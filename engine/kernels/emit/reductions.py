@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...core.tensor import OPERATORS
 from ..ir import BOOL, FLOAT, INT, PRODUCTS, Apply, Unsupported, Var
 from .fusion import Fusion
-from .memory import Affine, Ref
+from .memory import Affine, Ref, fitted
 from .nest import Nest, stop_if
 from .scalars import BOUND, converted, kind_of, literal
 
@@ -180,3 +180,73 @@ class Reductions(Fusion):
         store = f"{place} = {total}"
         nest.stores += [store, *steps] if attributes.get("exclusive") else [*steps, store]
         nest.emit()
+
+    # --- systems ------------------------------------------------------------------------------------------------------
+
+    def solve(self, stmt: Apply, out: Var) -> None:
+        """Solve a system for each matrix of a batch: the arguments are places of the result and operands, memory to work in, sizes."""
+        (n, _), columns = stmt.inputs[0].shape[-2:], out.shape[-1]
+        refs = [self.in_memory(x, FLOAT) for x in stmt.inputs]
+        made = self.refs[out] = Ref(self.buffer(out), out.shape)
+        nest = Nest(self, out.shape[:-2])
+        places = [f"{made.buffer.name}, {made.at(nest.index)}"]
+        for x, ref in zip(stmt.inputs, refs):
+            places.append(f"{ref.buffer.name}, {ref.at(fitted(x.shape[:-2], nest.index))}")
+        table = self.buffer(Var(FLOAT, (n, n + columns))).name
+        nest.stores += stop_if(f"linear_solution({', '.join(places)}, {table}, {n}, {columns}) != 0")
+        nest.emit()
+
+
+# Functions that are put before a kernel that calls them. Arrays are pointers to memory in row-major order. A function that may have
+# to stop the kernel returns 1 for that, and else 0.
+SOURCES: dict[str, str] = {
+    # The result is out of bounds where the exact one is. Exponents from 64 on matter where the base is -1, 0 or 1 alone.
+    "integer_power": """
+def integer_power(a, b):
+    result = 1
+    for _ in range(min(b, 64 + b % 2)):
+        if abs(float(result) * float(a)) > 4.6e18:
+            return 4611686018427387905
+        result = result * a
+    return result
+""",
+    "linear_solution": """
+def linear_solution(out, o, a, p, b, q, table, n, m):
+    width = n + m
+    for i in range(n):
+        for j in range(n):
+            table[i * width + j] = a[p + i * n + j]
+        for j in range(m):
+            table[i * width + n + j] = b[q + i * m + j]
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(table[i * width + k]) > abs(table[best * width + k]):
+                best = i
+        for j in range(width):
+            kept = table[k * width + j]
+            table[k * width + j] = table[best * width + j]
+            table[best * width + j] = kept
+        if table[k * width + k] == 0.0:
+            return 1
+        for i in range(k + 1, n):
+            factor = table[i * width + k] / table[k * width + k]
+            for j in range(k + 1, width):
+                table[i * width + j] -= factor * table[k * width + j]
+    for t in range(n):
+        i = n - 1 - t
+        for j in range(m):
+            total = table[i * width + n + j]
+            for k in range(i + 1, n):
+                total -= table[i * width + k] * out[o + k * m + j]
+            out[o + i * m + j] = total / table[i * width + i]
+            if not abs(out[o + i * m + j]) < math.inf:
+                return 1
+    return 0
+""",
+}
+
+
+def sources(text: str) -> list[str]:
+    """The functions of this module that a text calls."""
+    return [source.strip() + "\n\n" for name, source in SOURCES.items() if f"{name}(" in text]

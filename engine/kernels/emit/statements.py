@@ -10,7 +10,6 @@ from .code import LAZY
 from .memory import Affine, Ref, view
 from .nest import Nest, stop_if
 from .reductions import Reductions
-from .routines import solve
 from .scalars import BOUND, converted, is_elementwise, kind_of
 
 TYPE_CHECKING = False
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
 
 
 class Statements(Reductions):
-    solve = solve
-
     def apply(self, stmt: Apply) -> None:
         name, out = stmt.row.name, stmt.outs[0]
         if name == "take_rows":

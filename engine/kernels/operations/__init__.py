@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .bounds import interval
 from .dead_code import dead_code
 from .expand import expand, result_shapes
-from .indexing import within
+from .indexing import interval, within
 from .simplify import simplified
 
 __all__ = ["dead_code", "expand", "interval", "result_shapes", "simplified", "within"]

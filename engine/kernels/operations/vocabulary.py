@@ -13,7 +13,6 @@ from .shapes import axes_of, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
     from .expand import Expansion
@@ -29,11 +28,6 @@ def where(condition: Any, a: Any, b: Any) -> Any:
 def number_of(condition: Any) -> Any:
     """1.0 where a condition holds, else 0.0."""
     return where(condition, 1.0, 0.0)
-
-
-def finite(top: Any) -> Any:
-    """The largest element, to be subtracted; where it is infinite there is nothing to subtract."""
-    return where(OPERATORS.isfinite(top), top, 0.0)
 
 
 def ordinary(product: Any) -> Any:
@@ -69,14 +63,6 @@ class Vocabulary:
     def full(self, value: float, shape: tuple[int, ...]) -> Any:
         return self.builder.full(value, shape)
 
-    # --- statements -------------------------------------------------------------------------------------------------
-
-    def when_not(self, condition: Any, fill: Callable[[], None]) -> None:
-        """Statements for the case that a condition does not hold."""
-        with self.builder.inside([]) as block:
-            fill()
-        self.builder.block.append(If(self.builder.operand(condition), [], block, []))
-
     def places(self, size: int, rank: int = 1, axis: int = 0) -> Any:
         """0, 1, 2, ... along an axis of an array that is 1 along the others."""
         made = self.builder.emit(OPERATORS.ramp, (0, 1), {"num": size}, [INT], [(size,)])[0]
@@ -111,12 +97,10 @@ class Vocabulary:
     def root(self, squares: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         """The root of a sum of squares of x. The kernel is left where a square may have left the range of floats."""
         ordinary = OPERATORS.logical_and(squares > 1e-280, squares < 1e300)
-
-        def look() -> None:
+        with self.builder.inside([]) as otherwise:
             zero = ~OPERATORS.any(OPERATORS.not_equal(x, 0.0), axis=axis, keepdims=keepdims)
             self.builder.check(OPERATORS.all(OPERATORS.logical_or(ordinary, zero)))
-
-        self.when_not(OPERATORS.all(ordinary), look)
+        self.builder.block.append(If(self.builder.operand(OPERATORS.all(ordinary)), [], otherwise, []))
         return OPERATORS.sqrt(squares)
 
     # --- products ---------------------------------------------------------------------------------------------------
@@ -151,15 +135,10 @@ class Vocabulary:
         return OPERATORS.sum(found, axis=tuple(range(len(output), len(order)))) if summed else found
 
     def prod(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        """The kernel is left where a partial product left the range of floats and no factor accounts for it."""
+        """The kernel is left where the product is 0, or has left the range of floats."""
         product = self.primitive(OPERATORS.prod, x, axis=axis, keepdims=keepdims)
         if x.kind == FLOAT:
-
-            def look() -> None:
-                caused = OPERATORS.any(OPERATORS.logical_or(OPERATORS.equal(x, 0.0), ~OPERATORS.isfinite(x)), axis=axis)
-                self.builder.check(OPERATORS.all(OPERATORS.logical_or(ordinary(product), caused)))
-
-            self.when_not(OPERATORS.all(ordinary(product)), look)
+            self.builder.check(OPERATORS.all(ordinary(product)))
         return product
 
     def product_of_others(self, x: Any) -> Any:
@@ -200,48 +179,36 @@ class Vocabulary:
         rows, columns = [self.places(x.shape[-1], 2, axis) for axis in (0, 1)]
         return self.solve(x, number_of(OPERATORS.equal(rows, columns)))
 
-    def det(self, x: Any) -> Any:
-        """Polynomials for small matrices. The kernel is left where the result is 0, or not finite."""
-
-        def at(i: int, k: int) -> Any:
-            return OPERATORS.index(x, index=(Ellipsis, i, k))
-
-        if x.shape[-1] == 2:
-            found = at(0, 0) * at(1, 1) - at(0, 1) * at(1, 0)
-        else:
-            need(x.shape[-1] == 3)
-            minors = [at(1, i) * at(2, k) - at(1, k) * at(2, i) for i, k in ((1, 2), (2, 0), (0, 1))]
-            found = at(0, 0) * minors[0] + at(0, 1) * minors[1] + at(0, 2) * minors[2]
-        fine = OPERATORS.logical_and(OPERATORS.isfinite(found), OPERATORS.not_equal(found, 0.0))
-        self.builder.check(OPERATORS.all(fine))
-        return found
-
     # --- exponentials -----------------------------------------------------------------------------------------------
 
+    def finite(self, top: Any) -> Any:
+        """A largest element, to be subtracted. The kernel is left where it is not finite."""
+        self.builder.check(OPERATORS.all(OPERATORS.isfinite(top)))
+        return top
+
+    def largest(self, x: Any, axis: Any) -> Any:
+        return self.finite(OPERATORS.max(x, axis=axis, keepdims=True))
+
     def exponentials(self, x: Any, top: Any) -> Any:
-        return where(OPERATORS.equal(top, math.inf), number_of(OPERATORS.equal(x, top)), OPERATORS.exp(x - finite(top)))
+        return OPERATORS.exp(x - self.finite(top))
 
     def softmax(self, x: Any, axis: Any) -> Any:
-        weights = OPERATORS.exp(x - finite(OPERATORS.max(x, axis=axis, keepdims=True)))
+        weights = OPERATORS.exp(x - self.largest(x, axis))
         return weights / OPERATORS.sum(weights, axis=axis, keepdims=True)
 
-    def others(self, x: Any, axis: Any, top: Any) -> Any:
-        """The sum of exp(x - top) but for one largest element, where it is finite: what log1p is taken of."""
+    def log_total(self, x: Any, axis: Any, top: Any) -> Any:
+        """The logarithm of the sum of exp(x - top): log1p of the sum of all but one largest element."""
         largest = OPERATORS.equal(x, top)
-        rest = OPERATORS.sum(where(largest, 0.0, OPERATORS.exp(x - finite(top))), axis=axis, keepdims=True)
-        ties = OPERATORS.sum(number_of(largest), axis=axis, keepdims=True) - 1.0
-        return rest + where(OPERATORS.isfinite(top), ties, 0.0)
+        rest = OPERATORS.sum(where(largest, 0.0, OPERATORS.exp(x - top)), axis=axis, keepdims=True)
+        return OPERATORS.log1p(rest + (OPERATORS.sum(number_of(largest), axis=axis, keepdims=True) - 1.0))
 
     def log_softmax(self, x: Any, axis: Any) -> Any:
-        top = OPERATORS.max(x, axis=axis, keepdims=True)
-        return x - finite(top) - self.log_total(top, self.others(x, axis, top))
-
-    def log_total(self, top: Any, others: Any) -> Any:
-        return where(OPERATORS.isfinite(top), OPERATORS.log1p(others), OPERATORS.log(OPERATORS.exp(top) + others))
+        top = self.largest(x, axis)
+        return x - top - self.log_total(x, axis, top)
 
     def logsumexp(self, x: Any, axis: Any, keepdims: Any) -> Any:
-        top = OPERATORS.max(x, axis=axis, keepdims=True)
-        found = finite(top) + self.log_total(top, self.others(x, axis, top))
+        top = self.largest(x, axis)
+        found = top + self.log_total(x, axis, top)
         return found if keepdims else OPERATORS.reshape(found, shape=shape_of(OPERATORS.sum(x, axis=axis)))
 
     # --- ties -------------------------------------------------------------------------------------------------------
@@ -256,9 +223,7 @@ class Vocabulary:
     def index_scatter(self, x: Any, shape: tuple[int, ...], index: Any) -> Any:
         kind = getattr(x, "kind", FLOAT)
         zeros = self.builder.full(0.0 if kind == FLOAT else 0, tuple(shape))
-        found = OPERATORS.index_update(zeros, x, index=index)
-        self.builder.scattered[found.var] = (x, index)
-        return found
+        return OPERATORS.index_update(zeros, x, index=index)
 
     def shifted(self, x: Any, step: int) -> Any:
         n = x.shape[0]

@@ -15,7 +15,7 @@ from ...eager.operators import truth
 from ...eager.structure import flatten
 from ...eager.values import Builtin
 from ...ops.support import FOR_LIBRARY
-from ...program.core import PARENT, RESULT, UNSET
+from ...program.core import RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS
@@ -65,8 +65,6 @@ class Tracer(eager.Compiler):
         self.plans: dict[Any, Any] = {}
         self.unrolled: set[int] = set()
         self.statements = 0
-        # Whether the value of a program is that of its last statement, if that has one.
-        self.last_statement = False
         builder.known = self.known
 
     def frame(self, values: Mapping[str, Any], core: c.CoreProgram | None = None) -> Frame:
@@ -91,8 +89,6 @@ class Tracer(eager.Compiler):
             if frame[RETURN] is not False:
                 self.unless_left(frame[RETURN], frame, lambda: frame.__setitem__(VALUE, frame[RESULT]))
                 result = frame[VALUE]
-            elif self.last_statement:
-                result = frame[PARENT] if core.ends_with_value else None
             return self.finished(result)
         except AdiffError as error:
             raise self.fault(error) from None
