@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from adiff.engine.core.operation import Operation
 from adiff.engine.rows import tape
-from adiff.engine.rows.elementwise import FORM
+from adiff.engine.rows.tape import FORM
 from harness import ELEMENTWISE, scalar_points
 from one_by_one import same_as_rows
 

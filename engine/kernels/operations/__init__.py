@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .dead_code import dead_code
-from .expand import expand, result_shapes
+from .expand import dead_code, expand, result_shapes
 from .indexing import interval, within
 from .simplify import simplified
 

@@ -18,9 +18,8 @@ from ...ops.support import FOR_LIBRARY
 from ...program.core import RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
-from .builtins import FUNCTIONS
+from .builtins import FUNCTIONS, derivatives
 from .expressions import EXPRESSIONS, function_body
-from .functions import derivatives
 from .merge import branch
 from .statements import STATEMENTS, target_of
 from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
