@@ -187,7 +187,9 @@ class Builder:
         except AdiffError as error:
             raise Unsupported(f"what is an error if it is reached ({error.message})", STATE.site) from None
         dtypes = dtype if isinstance(dtype, tuple) else (dtype,)
-        if dtypes[0] is WEAK_COUNT and not all(counts(x) or is_count(x) for x in inputs):
+        if dtypes[0] is WEAK_COUNT and not all(
+            counts(x) or (x.__class__ is Sym and x.dtype in (WEAK_COUNT, WEAK_INT)) for x in inputs
+        ):
             dtypes = (WEAK_FLOAT,)
         known = simplified(self, op, inputs, attributes, dtypes)
         if known is not None:
@@ -330,7 +332,3 @@ def plain_product(op: Operation, attributes: dict[str, Any]) -> tuple[Operation,
     if "strong" in attributes:
         return op, {**attributes, "strong": "" if attributes["strong"].__class__ is str else False}
     return op, attributes
-
-
-def is_count(x: Any) -> bool:
-    return x.__class__ is Sym and (x.dtype is WEAK_COUNT or x.dtype is WEAK_INT)

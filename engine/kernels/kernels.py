@@ -193,8 +193,16 @@ def compiled_source(
 ) -> tuple[dict[str, Any], Emitted, Any]:  # fmt: skip
     """What is known of a kernel's results, its source, and its object code: with `by_row` that of a loop over rows. Raises
     Unsupported, Fault."""
+    from .construct import Construction
+    from .emit import emit
+
+    saved = STATE.site
+    notices, seen = list(STATE.notices), set(STATE.seen)
     try:
-        facts, emitted = emitted_source(core, inputs, request, careful)
+        kernel, facts = Construction(core, inputs, request, careful).build()
+        if sum(1 for _ in walk(kernel.body)) > MOST_STATEMENTS:
+            raise Unsupported("a program of which the kernel would be too large")
+        emitted = emit(kernel)
         with memory_of_adiff():
             from .compile.numba_backend import compiled
 
@@ -203,26 +211,10 @@ def compiled_source(
         raise
     except Exception as fault:
         raise Fault(fault) from fault
-
-
-def emitted_source(
-    core: CoreProgram, inputs: Mapping[str, Input], request: Request, careful: bool
-) -> tuple[dict[str, Any], Emitted]:  # fmt: skip
-    """What is known of a kernel's results, and its source."""
-    from .construct import Construction
-    from .emit import emit
-
-    saved = STATE.site
-    notices, seen = list(STATE.notices), set(STATE.seen)
-    try:
-        kernel, facts = Construction(core, inputs, request, careful).build()
     finally:
         STATE.site = saved
         STATE.notices[:] = notices
         STATE.seen = seen
-    if sum(1 for _ in walk(kernel.body)) > MOST_STATEMENTS:
-        raise Unsupported("a program of which the kernel would be too large")
-    return facts, emit(kernel)
 
 
 class Found:

@@ -68,7 +68,8 @@ def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int], 
             if all(sets[phi] == now for (phi, _, _, _), now in zip(floats, moved)):
                 break
             sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
-        runs = runs or runs_at_least_once(stmt)
+        known = stmt.index is not None and stmt.start.__class__ is int and stmt.stop.__class__ is int
+        runs = runs or (known and len(range(stmt.start, stmt.stop, stmt.step)) > 0)
         for phi, _, after, out in floats:
             # After a loop that runs, what the last iteration left is what counts.
             sets[out] = get(after) if runs and after is not phi else sets[phi]
@@ -84,9 +85,3 @@ def reach(block: Block, sources: Iterable[Var], y: Any, runs: bool = False) -> t
             pass_on(stmt, sets, joined, runs)
         found.append(sets.get(y, 0))
     return found[0], found[1]
-
-
-def runs_at_least_once(loop: Loop) -> bool:
-    """Whether a counted loop of known bounds has an iteration."""
-    known = loop.index is not None and loop.start.__class__ is int and loop.stop.__class__ is int
-    return known and len(range(loop.start, loop.stop, loop.step)) > 0

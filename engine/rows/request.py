@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from ...parser.errors import AdiffError
 from ..core.dtypes import BOOL, FLOAT32, WEAK_COMPLEX, WEAK_FLOAT, WEAK_INT, DType
 from ..core.errors import listing
 from ..core.state import STATE
-from ..plain import bind
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,17 +96,6 @@ class Request:
         import numpy as np
 
         return self.columns[name].shape[1:] if name in self.columns else np.shape(self.constants[name])
-
-    def numbers(self) -> int:
-        """How many numbers the sources have in a row."""
-        return sum(prod(self.shape(name)) for name in self.names)
-
-    def may_have_derivative(self, name: str) -> bool:
-        """Whether a source is a number of a kind that has derivatives; a constant is taken to be one."""
-        return name not in self.columns or self.columns[name].dtype.kind in "fi"
-
-    def bound_constants(self) -> dict[str, Any]:
-        return {name: bind(value, name) for name, value in self.constants.items()}
 
 
 def column(name: str, values: Any) -> Any:

@@ -189,7 +189,8 @@ class Results:
         import numpy as np
 
         request = self.request
-        shapes = {name: request.shape(name) for name in request.names if request.may_have_derivative(name)}
+        other = [name for name, column in request.columns.items() if column.dtype.kind not in "fi"]
+        shapes = {name: request.shape(name) for name in request.names if name not in other}
 
         def blank(*names: str) -> Any:
             if not shapes.keys() >= set(names):

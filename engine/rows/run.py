@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from math import prod
 
 from ...parser.errors import AdiffError
 from ..core import limits
@@ -49,7 +50,7 @@ def rows(
     try:
         with enforced:
             if order == 2:
-                limits.allow_table(request.numbers(), request.count)
+                limits.allow_table(sum(prod(request.shape(name)) for name in request.names), request.count)
             evaluate(program, request, results, outcome)
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)

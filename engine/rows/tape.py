@@ -14,6 +14,7 @@ from ..core.operands import as_operand
 from ..core.operation import UNFIT
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..plain import bind
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.loops import nodes
@@ -59,7 +60,7 @@ class ElementWise:
     def __init__(self, program: Any, request: Request) -> None:
         core = program.core
         self.request = request
-        self.constants = request.bound_constants()
+        self.constants = {name: bind(value, name) for name, value in request.constants.items()}
         if request.order == 2:
             raise NotElementWise("second derivatives")
         for name, column in request.columns.items():
