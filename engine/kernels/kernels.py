@@ -45,7 +45,7 @@ class Compiled:
         self.inputs = dict(inputs)
         self.facts = facts
         self.text = emitted.text
-        self.entry = Entry(emitted, code) if by_row is None else RowsEntry(emitted, code, by_row)
+        self.entry: Any = Entry(emitted, code) if by_row is None else RowsEntry(emitted, code, by_row)
         # Why sources do not reach the value, once that has been asked.
         self.reasons: list[tuple[str, str, Any]] = []
         self.loaded = False  # whether it was kept by an earlier run, and not compiled now
