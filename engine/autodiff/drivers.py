@@ -114,9 +114,7 @@ def scalar_seed(y: Any, what: str) -> Any:
 
 def value_and_gradients(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any]]:
     """The value and one cotangent per input (None where unconnected); a result that is no scalar is summed."""
-    tape, tensors, y = recorded(f, xs)
-    y = as_operand(y)
-    return y, gradient(tape, [y], [seed_for(y)], [[x] for x in tensors], consume=True)
+    return vjp(f, xs, None)
 
 
 def vjp(f: Function, xs: Sequence[Any], cotangent: Any) -> tuple[Any, list[Any]]:
@@ -138,7 +136,12 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
     if seed.__class__ is Tensor and dtype.weak and seed.dtype is dtype.strong and seed.on is None:
         # What is beside a bare number adopts what it meets, as that does.
         seed = Tensor(seed.value, dtype) if seed.shape else plain(seed)
-    refuse_mixed(seed, like, what, of)
+    strong = seed.__class__ is Tensor and like.__class__ is Tensor and not (seed.dtype.weak or dtype.weak)
+    if strong and seed.dtype is not dtype and seed.dtype.kind == dtype.kind == "f":
+        raise failure(
+            "E0301", f"{what} is {seed.dtype.name}, and {of} is {dtype.name}: dtypes do not mix",
+            f"cast(..., {dtype.name}) makes it one",
+        )  # fmt: skip
     if shape_of(seed) != shape_of(like):
         if shape_of(seed) == ():
             return OPERATORS.broadcast_to(in_width(seed, like, 0.0), shape=shape_of(like))
@@ -146,17 +149,6 @@ def fit_seed(seed: Any, like: Any, what: str, of: str) -> Any:
             "E0302", f"{what} has shape {shape_text(shape_of(seed))}, and {of} has shape {shape_text(shape_of(like))}"
         )
     return in_width(seed, like, 0.0)
-
-
-def refuse_mixed(seed: Any, like: Any, what: str, of: str) -> None:
-    """Refuse a float tensor beside one of another dtype, as everywhere; what is bare adopts that."""
-    if seed.__class__ is Tensor and like.__class__ is Tensor:
-        one, other = seed.dtype, like.dtype
-        if one is not other and one.kind == other.kind == "f" and not (one.weak or other.weak):
-            raise failure(
-                "E0301", f"{what} is {one.name}, and {of} is {other.name}: dtypes do not mix",
-                f"cast(..., {other.name}) makes it one",
-            )  # fmt: skip
 
 
 def with_tangents(xs: Sequence[Any], tangents: Sequence[Any], what: str) -> tuple[Forward, list[Tensor]]:
@@ -307,21 +299,17 @@ def handed_back(g: Any, y: Any, x: Any) -> Any:
     return unsigned(in_width(g, y, x))
 
 
-def dtype_of_derivative(y: Any, x: Any) -> DType:
-    """The dtype of `x`; by a bare number or list the derivative is a float32 where `y` is one, else bare."""
-    dtype: DType = getattr(x, "dtype", STATE.weak_float)
-    found: DType = getattr(y, "dtype", dtype)
-    return found if dtype.weak and found.name == "float32" else dtype
-
-
 def narrower(*sources: Any) -> Any:
     """Of the sources of a derivative the one whose dtype it has: a float32 beside a bare number."""
     return next((x for x in sources if getattr(x, "dtype", WEAK_FLOAT).name == "float32"), sources[0])
 
 
 def in_width(g: Any, y: Any, x: Any) -> Any:
-    """A derivative of `y` by `x` in its dtype."""
-    dtype = dtype_of_derivative(y, x)
+    """A derivative of `y` by `x` in the dtype of `x`; by a bare number or list a float32 where `y` is one, else bare."""
+    dtype: DType = getattr(x, "dtype", STATE.weak_float)
+    of_value: DType = getattr(y, "dtype", dtype)
+    if dtype.weak and of_value.name == "float32":
+        dtype = of_value
     name = getattr(g, "dtype", WEAK_FLOAT).name
     if dtype.name == "float32":
         return OPERATORS.cast(tensor(g), dtype=dtype) if name == "float64" else g

@@ -237,24 +237,21 @@ class Growth:
         return slope / k
 
 
+def coefficient(x: Any, k: int) -> float:
+    """Coefficient k > 0 of a series or a number."""
+    return x.known(k + 1)[k] if x.__class__ is Series else 0.0
+
+
 def add(a: Any, b: Any) -> Series:
-    if a.__class__ is not Series:
-        a, b = b, a
-    if b.__class__ is not Series:
-        return series(a.c[0] + head(b), lambda c, k: a.known(k + 1)[k], a)
-    return series(a.c[0] + b.c[0], lambda c, k: a.known(k + 1)[k] + b.known(k + 1)[k], a, b)
+    return series(head(a) + head(b), lambda c, k: coefficient(a, k) + coefficient(b, k), a, b)
 
 
 def subtract(a: Any, b: Any) -> Series:
-    if b.__class__ is not Series:
-        return series(a.c[0] - head(b), lambda c, k: a.known(k + 1)[k], a)
-    if a.__class__ is not Series:
-        return series(head(a) - b.c[0], lambda c, k: 0.0 - b.known(k + 1)[k], b)
-    return series(a.c[0] - b.c[0], lambda c, k: a.known(k + 1)[k] - b.known(k + 1)[k], a, b)
+    return series(head(a) - head(b), lambda c, k: coefficient(a, k) - coefficient(b, k), a, b)
 
 
 def negative(a: Any) -> Series:
-    return series(-a.c[0], lambda c, k: -a.known(k + 1)[k], a)
+    return series(-a.c[0], lambda c, k: -coefficient(a, k), a)
 
 
 def multiply(a: Any, b: Any) -> Series:
@@ -270,12 +267,10 @@ def divide(a: Any, b: Any) -> Series:
     divisor = head(b)
     if divisor == 0:
         raise Unsupported
-    if b.__class__ is not Series:
-        return series(a.c[0] / divisor, lambda c, k: a.known(k + 1)[k] / divisor, a)
 
     def term(c: Coefficients, k: int) -> float:
-        above = a.known(k + 1)[k] if a.__class__ is Series else 0.0
-        found: float = (above - sum(map(mul, c, b.known(k + 1)[k:0:-1]))) / divisor
+        known = sum(map(mul, c, b.known(k + 1)[k:0:-1])) if b.__class__ is Series else 0.0
+        found: float = (coefficient(a, k) - known) / divisor
         return found
 
     return series(head(a) / divisor, term, a, b)
