@@ -318,15 +318,12 @@ class Instance(Compound):
         raise failure("E0304", f"{op.name} does not take {self.description}", hint)
 
 
-class Property:
-    """`@property`: functions that read and write an attribute."""
+class Property(Record):
+    """`@property`: functions that read and write an attribute; None where it cannot be written."""
 
-    __slots__ = ("read", "write")
+    read: Any
+    write: Any
     description = "a property"
-
-    def __init__(self, read: Any, write: Any = None) -> None:
-        self.read = read
-        self.write = write
 
     def method_setter(self, write: Any) -> Property:
         return Property(self.read, write)
@@ -340,15 +337,12 @@ class Unbound(Record):
     description = "a method"
 
 
-class Method:
+class Method(Record):
     """A method of an instance, or of a class, with its first argument."""
 
-    __slots__ = ("first", "function")
+    function: Any
+    first: Any
     description = "a method"
-
-    def __init__(self, function: Any, first: Any) -> None:
-        self.function = function
-        self.first = first
 
     @property
     def name(self) -> str:
@@ -406,6 +400,6 @@ def super_(cls: Any, first: Any) -> Super:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "super": super_, "property": lambda read: Property(read),
+    "super": super_, "property": lambda read: Property(read, None),
     "staticmethod": lambda function: Unbound(function, False), "classmethod": lambda function: Unbound(function, True),
 }  # fmt: skip

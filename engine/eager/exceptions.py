@@ -40,7 +40,7 @@ EXCEPTION = Class(
         "__init__": Derived("Exception.__init__", initialise),
         "__str__": Derived("Exception.__str__", message_of),
         "__repr__": Derived("Exception.__repr__", representation_of),
-        "message": Property(Derived("message", message_of)),
+        "message": Property(Derived("message", message_of), None),
     },
     frozenset(),
 )

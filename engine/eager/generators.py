@@ -82,10 +82,7 @@ def yield_(compiler: Compiler, node: c.Yield) -> Steps:
     def run(f: list[Any]) -> Running:
         x = value(f)
         STATE.site = node.site
-        if node.each:
-            yield from iterate(x)
-        else:
-            yield x
+        yield from iterate(x) if node.each else (x,)
 
     return run
 

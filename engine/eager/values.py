@@ -113,15 +113,12 @@ class Builtin:
             raise unfit(self.name, [*args[bound:], *keywords.values()]) from fault
 
 
-class Derived:
-    """A function made from a function: `grad(f)`."""
+class Derived(Record):
+    """A function made from a function: `grad(f)`. `run` takes the arguments as a list, and the keywords."""
 
-    __slots__ = ("name", "run")
+    name: str
+    run: Callable[[list[Any], dict[str, Any]], Any]
     description = "a function"
-
-    def __init__(self, name: str, run: Callable[[list[Any], dict[str, Any]], Any]) -> None:
-        self.name = name
-        self.run = run
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         return self.run(list(args), keywords)
