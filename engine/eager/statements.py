@@ -115,7 +115,7 @@ def assign(compiler: Compiler, node: c.Assign) -> Run:
     def run(f: list[Any]) -> None:
         x = value(f)
         if result:
-            f[0] = f[1] = None  # as in `run_item`
+            f[0] = f[1] = None  # which may hold the tensor that is written to
         try:
             for put in puts:
                 put(f, x)
