@@ -103,7 +103,7 @@ def patterns() -> dict[str, tuple[str, dict[str, object], float | None]]:
     first, second = draw.integers(0, MANY, (2, 3 * MANY // 2))
     grid = "X = reshape(x, (m, m))\nsum(exp(X)) + sum(sin(X[1:] - X[:-1])) + sum(sin(X[:, 1:] - X[:, :-1]))"
     return {
-        "chain": (PROGRAM, {"x": x}, 10.0),
+        "chain": (PROGRAM, {"x": x}, 15.0),
         "pairs": ("sum(100*(x[1::2] - x[::2]**2)**2 + (1 - x[::2])**2)", {"x": x}, None),
         "arrow": ("x[0]*sum(x[1:]**2) + sum(sin(x))", {"x": x}, None),
         "grid": (grid, {"x": x[: side * side], "m": side}, None),
