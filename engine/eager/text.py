@@ -92,6 +92,7 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
         return text(value)
     if hasattr(value, "read_value"):
         value = as_operand(value)
+    given = value
     if value.__class__ is Tensor:
         value = value.value
     if value.__class__ not in (str, int, float, complex, bool) and getattr(value, "ndim", 0) != 0:
@@ -104,7 +105,7 @@ def formatted(value: Any, conversion: str | None, spec: str) -> str:
     try:
         return format(value, spec)
     except (ValueError, TypeError, OverflowError):
-        raise failure("E0401", f"the format '{spec}' does not fit {describe(value)}") from None
+        raise failure("E0401", f"the format '{spec}' does not fit {describe(given)}") from None
 
 
 def check_width(spec: str) -> None:
