@@ -39,7 +39,7 @@ def get_attribute(value: Any, name: str) -> Any:
         found = TENSOR_ATTRIBUTES.get(name)
         if found is not None:
             return found(value)
-        if name in METHODS or name in TENSOR_METHODS:
+        if known_of_tensors(name):
             return Bound(value, name)
     else:
         of_program = getattr(value, "get_attribute", None)
@@ -71,8 +71,7 @@ def get_attribute(value: Any, name: str) -> Any:
 
 def written_methods(value: Any) -> dict[str, str]:
     """The methods of a value that are written in the language: their names, and the file of each."""
-    cls = value.__class__
-    file = CONTAINER_FILES.get(cls) or getattr(cls, "methods", "")
+    file = CONTAINER_FILES.get(value.__class__) or getattr(value, "methods", "")
     return public(file) if file else {}
 
 
@@ -86,12 +85,17 @@ def refuse_private(value: Any, name: str) -> None:
 
 
 def known_of_tensors(name: str) -> bool:
-    return name in TENSOR_ATTRIBUTES or name in METHODS or name in TENSOR_METHODS
+    return (
+        name in TENSOR_ATTRIBUTES
+        or name in METHODS
+        or name in TENSOR_METHODS
+        or name in public(CONTAINER_FILES[Tensor])
+    )
 
 
 def no_attribute(value: Any, name: str) -> Exception:
     if value.__class__ in NUMERIC:
-        known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS]
+        known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS, *written_methods(value)]
     else:
         known = list(CONTAINER_METHODS.get(value.__class__, ()))
         known += [*[m[7:] for m in dir(value) if m.startswith("method_")], *written_methods(value)]
@@ -143,26 +147,11 @@ def to_list(x: Any) -> Any:
     return [to_list(row) for row in rows(x)]
 
 
-def set_shape(x: Any, shape: Any) -> None:
-    """Check a shape, in which None is any size."""
-    here = shape_of(x)
-    if shape is not None and (len(shape) != len(here) or any(n is not None and n != m for n, m in zip(shape, here))):
-        raise failure(
-            "E0302", f"the shape {here} of the tensor is not compatible with the supplied shape {tuple(shape)}"
-        )
-
-
 TENSOR_METHODS: dict[str, Callable[..., Any]] = {
     "numpy": constant_of,
     "item": item,
     "tolist": to_list,
-    "get_shape": shape_of,
-    "set_shape": set_shape,
     "eval": constant_of,
-    "dim": lambda x: len(shape_of(x)),
-    "read_value": lambda x: x,
-    "value": lambda x: x,
-    "as_list": lambda x: list(x),
 }
 
 
@@ -177,7 +166,7 @@ def format_method(s: str, *values: Any, **named: Any) -> str:
     return format_template(s, values, named, get_attribute)
 
 
-# What the methods of Python's values are; the others of lists, tuples and dicts are written in the language.
+# What the methods of Python's values are; the others of lists, tuples and dicts, and of tensors, are written in the language.
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     list: {"append": lambda items, value: items.append(value)},
     dict: {
@@ -186,7 +175,12 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     },
     str: {**TEXT_METHODS, "join": join, "format": format_method, "numpy": lambda s: s},
 }  # fmt: skip
-CONTAINER_FILES = {list: "kinds/list", tuple: "kinds/tuple", dict: "kinds/dict"}
+CONTAINER_FILES = {
+    list: "kinds/list",
+    tuple: "kinds/tuple",
+    dict: "kinds/dict",
+    **dict.fromkeys(NUMERIC, "kinds/Tensor"),
+}
 
 
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
@@ -205,7 +199,7 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         return invoke(STATE.library(written, name), [value, *args], keywords)
     if cls in NUMERIC and name in METHODS:
         return METHODS[name].call([value, *args], keywords)
-    if cls in (list, tuple) and (name in METHODS or name in TENSOR_METHODS):
+    if cls in (list, tuple) and known_of_tensors(name):
         return invoke_method(as_operand(value), name, args, keywords)
     return invoke(get_attribute(value, name), args, keywords)
 

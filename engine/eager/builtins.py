@@ -29,7 +29,7 @@ from .sequences import integer
 from .tapes import GradientTape, beyond_tensorflow, sweeps
 from .text import representation, text
 from .transforms import TRANSFORMS
-from .values import Bound, Builtin, Context, Function, invoke
+from .values import Bound, Builtin, Context, Function, in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -227,37 +227,28 @@ def isinstance_(x: Any, kinds: Any) -> bool:
     return False
 
 
-def variable(
-    initial_value: Any, trainable: Any = True, name: Any = "", dtype: Any = None, validate_shape: Any = True, shape: Any = None
-) -> Variable:  # fmt: skip
-    return made_by(OPERATORS.constant, initial_value, trainable, name, dtype)
+def variable_in(constant: Callable[[], Any]) -> Callable[..., Variable]:
+    """Variables of the default dtypes that a row which makes constants has."""
+
+    def variable(
+        initial_value: Any, trainable: Any = True, validate_shape: Any = True, caching_device: Any = None, name: Any = "",
+        variable_def: Any = None, dtype: Any = None, import_scope: Any = None, constraint: Any = None,
+        synchronization: Any = None, aggregation: Any = None, shape: Any = None, experimental_enable_variable_lifting: Any = True,
+    ) -> Variable:  # fmt: skip
+        made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
+        found = Variable(constant()(made, dtype=dtype), truth(trainable), name or "")
+        found.constraint = constraint
+        if in_library(STATE.site):
+            found.path = found.label  # one of Keras'
+        return found
+
+    return variable
 
 
-def made_by(constant: Any, initial_value: Any, trainable: Any, name: Any, dtype: Any) -> Variable:
-    made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-    return Variable(constant(made, dtype=dtype), truth(trainable), name or "")
-
-
-def tensorflow_variable(
-    initial_value: Any,
-    trainable: Any = True,
-    validate_shape: Any = True,
-    caching_device: Any = None,
-    name: Any = "",
-    variable_def: Any = None,
-    dtype: Any = None,
-    import_scope: Any = None,
-    constraint: Any = None,
-    **other: Any,
-) -> Variable:
-    """tf.Variable: of TensorFlow's default dtypes."""
+def tensorflow_constant() -> Any:
     from ..ops.tensorflow import TENSORFLOW
 
-    found = made_by(TENSORFLOW["constant"], initial_value, trainable, name, dtype)
-    found.constraint = constraint
-    if STATE.site.source is not None and STATE.site.source.library:
-        found.path = found.label  # one of Keras'
-    return found
+    return TENSORFLOW["constant"]
 
 
 def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True) -> GradientTape:
@@ -314,8 +305,8 @@ FUNCTIONS: dict[str, Any] = {
     "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
     "repr": representation, "finfo": finfo_,
-    "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable,
-    "tf.Variable": tensorflow_variable, "device": scope,
+    "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable_in(lambda: OPERATORS.constant),
+    "tf.Variable": variable_in(tensorflow_constant), "device": scope,
     "no_op": lambda *args, **named: None,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "internal.print_options": print_options,

@@ -14,25 +14,16 @@ if TYPE_CHECKING:
 
 # The first part of a dotted name after `tf.` -> the file; "" where all of it is in the library.
 FILES: dict[str, str] = {
-    "FIFOQueue": "",
-    "IndexedSlices": "",
-    "PaddingFIFOQueue": "",
-    "PriorityQueue": "",
+    **dict.fromkeys(
+        """
+        FIFOQueue IndexedSlices PaddingFIFOQueue PriorityQueue RaggedTensorSpec RandomShuffleQueue SparseTensorSpec TensorArray
+        TensorSpec as_string data debugging io is_tensor queue sets
+        """.split(),
+        "",
+    ),
     "RaggedTensor": "ragged",
-    "RaggedTensorSpec": "",
-    "RandomShuffleQueue": "",
     "SparseTensor": "sparse",
-    "SparseTensorSpec": "",
-    "TensorArray": "",
-    "TensorSpec": "",
-    "as_string": "",
-    "data": "",
-    "debugging": "",
-    "io": "",
-    "is_tensor": "",
-    "queue": "",
     "ragged": "ragged",
-    "sets": "",
     "sparse": "sparse",
     "strings": "strings",
 }

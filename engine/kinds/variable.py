@@ -103,11 +103,16 @@ class Variable(Kind):
         finally:
             RECORDERS[:] = saved
 
-    def assign_part(self, index: Any, value: Any) -> Variable:
-        """Assign what an index selects."""
-        value = as_operand(value)
-        assignment_breaks(value)
-        return self.replace(lambda old: OPERATORS.index_update.call((old, _still(value), index), None))
+    def assign_part(self, index: Any, value: Any, row: Any = None) -> Variable:
+        """Assign what an index selects, or what a row makes of that and the value."""
+        assignment_breaks(as_operand(value))
+        new = _still(value)
+
+        def changed(old: Tensor) -> Any:
+            part = new if row is None else row(get_item(old, index), new)
+            return OPERATORS.index_update.call((old, part, index), None)
+
+        return self.replace(changed)
 
     def get_item(self, index: Any) -> VariableSlice:
         index = static_index(index)
@@ -169,19 +174,10 @@ class VariableSlice(Record, Kind):
         return self.variable.assign_part(self.index, value)
 
     def method_assign_add(self, delta: Any) -> Variable:
-        return self.method_assign(OPERATORS.add(self.peek(), _still(delta)))
+        return self.variable.assign_part(self.index, delta, OPERATORS.add)
 
     def method_assign_sub(self, delta: Any) -> Variable:
-        return self.method_assign(OPERATORS.subtract(self.peek(), _still(delta)))
-
-    def peek(self) -> Any:
-        """The present value without recording a read."""
-        saved = RECORDERS.copy()
-        RECORDERS.clear()
-        try:
-            return get_item(self.variable.snapshot, self.index)
-        finally:
-            RECORDERS[:] = saved
+        return self.variable.assign_part(self.index, delta, OPERATORS.subtract)
 
 
 def _strict(value: Any) -> bool:
