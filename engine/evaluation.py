@@ -9,7 +9,7 @@ from .autodiff import drivers
 from .commands import COMMANDS
 from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
-from .core.operands import as_operand, describe
+from .core.operands import as_operand, bare, describe
 from .core.state import STATE, Site, end_of
 from .core.tensor import Tensor
 from .derivatives import Derivatives
@@ -230,8 +230,9 @@ class Evaluation(Derivatives):
         differentiated = [name for name in names if not hasattr(self.point[name], "leaves")]
         for name in self.core.inputs:
             value = self.point[name]
-            # A bare integer that is differentiated is a float.
-            found = type_of(drivers.source(value) if name in differentiated else value)
+            if name in differentiated:  # a bare integer is a float there
+                value = bare(value) if value.__class__ is float else drivers.source(value)
+            found = type_of(value)
             if found is not None:
                 outcome.types[name] = found
         self.explain_non_finite()
