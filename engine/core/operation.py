@@ -360,7 +360,7 @@ def static(value: Any, symbols: bool = False) -> Any:
     if value.__class__ is Tensor:
         path_ends((value,), "a parameter that carries no derivative")
         plain = value.value
-        return plain if value.shape == () and not hasattr(plain, "tolist") else plain.tolist()
+        return plain if symbols or not hasattr(plain, "tolist") else plain.tolist()
     if value.__class__ is list:
         return [static(item, symbols) for item in value]
     if value.__class__ is tuple:

@@ -40,10 +40,6 @@ def update(variable: Any, change: Any) -> Any:
     return variable.replace(lambda old: call(change, old))
 
 
-def notify(code: Any, message: Any) -> None:
-    STATE.notify(code, message)
-
-
 def csv_fields(line: str, delimiter: Any, quotes: Any) -> list[str]:
     """The fields of a record of CSV."""
     from csv import QUOTE_MINIMAL, QUOTE_NONE, Error, reader
@@ -123,7 +119,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, csv_fields, describe, fail, int64, kept, notify, of_dtype, path_ends, shape_text, taken, update,
+            allocate, csv_fields, describe, fail, int64, kept, of_dtype, path_ends, shape_text, taken, update,
         )
     },
 }  # fmt: skip

@@ -137,6 +137,9 @@ class RaggedTensor(Compound):
         by_element = op.family in ELEMENTWISE or name in MAPPED or (op.family == "stable" and name != "norm")
         return call(STATE.library(ROWS, "row"), op, name, by_element, list(inputs), attributes or {})
 
+    def operation(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        return call(STATE.library(ROWS, "operation"), name, list(inputs))
+
     # --- methods ----------------------------------------------------------------------------------------------------
 
     def method_to_list(self) -> Any:

@@ -74,6 +74,9 @@ class SparseTensor(Compound):
         name = op.name.removeprefix("tf.")
         return call(STATE.library(ROWS, "row"), self, op, name, op.symbol, list(inputs), attributes or {})
 
+    def operation(self, name: str, inputs: tuple[Any, ...]) -> Any:
+        return call(STATE.library(ROWS, "row"), self, None, name, "", list(inputs), {})
+
     def get_item(self, index: Any) -> Any:
         return call(STATE.library(ROWS, "item"), self, index)
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 
 from ..core import limits
+from ..core.dtypes import INT64
 from ..core.errors import failure, plural
 from ..core.operands import as_operand
 from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.tensor import OPERATORS, Tensor
-from .structure import as_dtype, index, index_add, index_scatter, index_update, line_axis, reshape
+from .structure import as_dtype, index, line_axis, reshape
 from .support import (
-    as_shape,
+    FOR_LIBRARY,
     axis_of,
     count,
     integers,
@@ -58,6 +59,11 @@ def checked(
             "the axis is empty" if size == 0 else None,
         )  # fmt: skip
     return np.where(indices < 0, indices + size, indices) if negative else indices
+
+
+FOR_LIBRARY["internal.checked"] = lambda name, x, *how: (
+    x if is_symbol(x) else Tensor(checked(name, x.value, *how), INT64)
+)
 
 
 # --- along one axis -------------------------------------------------------------------------------------------------
@@ -204,97 +210,6 @@ take_along_axis = composite(
 )  # fmt: skip
 
 
-# --- by index vectors -----------------------------------------------------------------------------------------------
-
-
-def _places(name: str, indices: Any, shape: tuple[int, ...], batch_dims: int = 0) -> tuple[Any, ...]:
-    """The index tuple for a tensor of index vectors: its last axis runs over the axes of the indexed tensor."""
-    import numpy as np
-
-    vectors = integers(name, "indices", indices, symbols=batch_dims == 0 and hasattr(indices, "as_index"))
-    if vectors.ndim == 0:
-        raise failure("E0302", f"{name}: the indices are vectors, and this is a scalar", "write [[i], [j]]")
-    depth = vectors.shape[-1]
-    if depth + batch_dims > len(shape):
-        raise failure(
-            "E0302",
-            f"{name}: index vectors of length {depth} for a tensor of {plural(len(shape) - batch_dims, 'dimension')}",
-        )
-    if is_symbol(vectors):
-        return (*[OPERATORS.index(vectors, index=(Ellipsis, i)) for i in range(depth)], Ellipsis)
-    batch = vectors.shape[:batch_dims]
-    grid: list[Any] = [_open(i, size, vectors.ndim - 1) for i, size in enumerate(batch)]
-    for i in range(depth):
-        size = shape[batch_dims + i]
-        column = vectors[..., i]
-        wrong = (column < -size) | (column >= size)
-        if wrong.any():
-            position = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-            raise failure(
-                "E0405",
-                f"{name}: {element('indices', position)} = {vectors[position].tolist()} does not index into shape "
-                f"{list(shape)}",
-            )
-        grid.append(column)
-    return (*grid, Ellipsis)
-
-
-def _gather_nd(x: Any, indices: Any, batch_dims: Any = 0) -> Any:
-    x = as_operand(x)
-    return index(x, index=_places("gather_nd", indices, shape_of(x), batch_dims))
-
-
-gather_nd = composite(
-    "gather_nd", "x, indices | batch_dims=0", _gather_nd, doc="The slices of x that index vectors point at.",
-    example=("gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]])", [2, 3]),
-)  # fmt: skip
-
-
-def _scatter_nd(indices: Any, updates: Any, shape: Any) -> Any:
-    sizes = as_shape(ndarray(shape).tolist())
-    updates = as_operand(updates)
-    places = _places("scatter_nd", indices, sizes)
-    expected = (*places[0].shape, *sizes[len(places) - 1 :]) if len(places) > 1 else sizes
-    if shape_of(updates) != expected:
-        raise failure(
-            "E0302",
-            f"scatter_nd: updates of shape {list(shape_of(updates))} where the indices call for {list(expected)}",
-        )
-    return index_scatter(updates, shape=sizes, index=places)
-
-
-scatter_nd = composite(
-    "scatter_nd", "indices, updates, shape", _scatter_nd,
-    doc="Zeros of a shape with updates added at index vectors; duplicates add up.",
-    example=("scatter_nd([[1], [3], [1]], [5, 6, 7], [4])", [0, 12, 0, 6]),
-)  # fmt: skip
-
-
-def _scatter_into(how: str, row: Any, sign: int, doc: str, example: tuple[str, list[int]]) -> Operation:
-    name = f"tensor_scatter_nd_{how}"
-
-    def function(x: Any, indices: Any, updates: Any) -> Any:
-        x, updates = as_operand(x), as_operand(updates)
-        return row(x, updates if sign > 0 else -updates, index=_places(name, indices, shape_of(x)))
-
-    return composite(
-        name, "x, indices, updates", function, aliases=f"tensor_scatter_{how}", doc=doc,
-        example=(f"{name}([1, 2, 3], {example[0]})", example[1]),
-    )  # fmt: skip
-
-
-tensor_scatter_nd_update = _scatter_into(
-    "update", index_update, 1, "x with the slices at index vectors replaced; of duplicates the last one wins, and takes the gradient.",
-    ("[[1]], [9]", [1, 9, 3]),
-)  # fmt: skip
-tensor_scatter_nd_add = _scatter_into(
-    "add", index_add, 1, "x with updates added at index vectors; duplicates add up.", ("[[1], [1]], [9, 1]", [1, 12, 3])
-)
-tensor_scatter_nd_sub = _scatter_into(
-    "sub", index_add, -1, "x with updates subtracted at index vectors; duplicates add up.", ("[[1]], [9]", [1, -7, 3])
-)
-
-
 # --- from masks and labels ------------------------------------------------------------------------------------------
 
 
@@ -345,19 +260,6 @@ flatnonzero = composite(
 )  # fmt: skip
 
 
-def _tf_where(condition: Any, a: Any = None, b: Any = None) -> Any:
-    if a is None and b is None:
-        return _argwhere(condition)
-    if a is None or b is None:
-        raise failure("E0305", "where takes a condition alone, or a condition and two values")
-    return OPERATORS.where(condition, a, b)
-
-
-tf_where = composite(
-    "tf.where", "condition, a=None, b=None", _tf_where,
-    aliases="tf.compat.v1.where", doc="As where; of a condition alone, the rows of indices at which it holds.",
-    example=("tf.where([False, True])", [[1]]),
-)  # fmt: skip
 count_nonzero = no_tangent(
     "count_nonzero", "x | axis=None, keepdims=False",
     array=lambda np, x, axis, keepdims: np.count_nonzero(

@@ -5,41 +5,16 @@ from __future__ import annotations
 from ..core import limits
 from ..core.dtype_rules import common_dtype
 from ..core.errors import failure, plural
-from ..core.operands import as_operand
 from ..core.operation import composite, linear, static
 from .structure import index, reshape
-from .support import (
-    axis_of,
-    count,
-    operand_shape,
-    shape_of,
-)
+from .support import axis_of, count, operand_shape, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from ..core.dtypes import DType
     from ..core.operation import Operation
-
-
-# --- joining --------------------------------------------------------------------------------------------------------
-
-
-def parts_of(name: str, values: Any) -> list[Any]:
-    """The operands of a list argument; a tensor stands for the list of its rows."""
-    if values.__class__ in (list, tuple):
-        parts = [as_operand(x) for x in values]
-    else:
-        x = as_operand(values)
-        shape = shape_of(x)
-        if not shape:
-            raise failure("E0304", f"{name} needs a list of tensors, not a scalar")
-        parts = [index(x, index=i) for i in range(shape[0])]
-    if not parts:
-        raise failure("E0304", f"{name} needs at least one tensor")
-    return parts
 
 
 def _concat(np: Any, *parts: Any, axis: Any) -> Any:
@@ -93,32 +68,11 @@ concat = linear(
 # --- cutting --------------------------------------------------------------------------------------------------------
 
 
-def pieces(x: Any, bounds: Sequence[int], axis: int) -> list[Any]:
-    """The parts of `x` between consecutive bounds along an axis."""
-    before = (slice(None),) * axis
-    return [index(x, index=(*before, slice(bounds[i], bounds[i + 1]))) for i in range(len(bounds) - 1)]
-
-
 def integer_list(name: str, values: Any) -> list[int]:
     plain = static(values)
     if plain.__class__ not in (list, tuple) or not all(item.__class__ is int for item in plain):
         raise failure("E0304", f"{name} needs an integer or a list of integers, not {plain!r}")
     return list(plain)
-
-
-def _unstack(x: Any, num: Any = None, axis: Any = 0) -> list[Any]:
-    shape = operand_shape(x)
-    axis = axis_of("unstack", axis, len(shape))
-    if num is not None and num != shape[axis]:
-        raise failure("E0302", f"unstack: axis {axis} has size {shape[axis]}, not {num}")
-    before = (slice(None),) * axis
-    return [index(x, index=(*before, i)) for i in range(shape[axis])]
-
-
-unstack = composite(
-    "unstack", "x | num=None, axis=0", _unstack, doc="The list of the slices of x along an axis: the inverse of stack.",
-    example=("unstack([1, 2])", [1, 2]),
-)  # fmt: skip
 
 
 def _slice(x: Any, begin: Any, size: Any) -> Any:

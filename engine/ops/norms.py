@@ -157,13 +157,13 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> An
     return found if keepdims else reshape(found, shape=tuple([n for i, n in enumerate(shape_of(x)) if i not in axes]))
 
 
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False, flat: bool = False) -> Any:
+def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
     x = as_operand(x)
     rank = len(shape_of(x))
     if axis is None:
-        if ord in (None, "euclidean") or (flat and ord == "fro"):
+        if ord in (None, "euclidean"):
             return euclidean_norm(x, keepdims=keepdims)
-        if flat or rank == 1:
+        if rank == 1:
             found = _vector_norm(reshape(x, shape=-1), ord, None, False)
             return reshape(found, shape=(1,) * rank) if keepdims else found
         if rank != 2:
@@ -185,14 +185,6 @@ norm = composite(
     "At 0 the derivative is 0.",
     example=("norm([3.0, 4.0])", 5.0),
 )  # fmt: skip
-tf_norm = composite(
-    "tf.norm", "x | ord='euclidean', axis=None, keepdims=False",
-    lambda x, ord="euclidean", axis=None, keepdims=False: _norm(x, ord, axis, keepdims, flat=True),
-    aliases="tf.linalg.norm", doc="norm as TensorFlow has it: without an axis that of all elements as one vector.",
-    example=("tf.norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
-
-
 matrix_rank = no_tangent(
     "matrix_rank", "x | tol=None",
     array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",

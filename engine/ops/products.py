@@ -7,13 +7,12 @@ from itertools import combinations
 from ..core import limits
 from ..core.errors import failure, plural
 from ..core.operands import as_operand
-from ..core.operation import Operation, composite, multilinear, static
-from ..core.tensor import OPERATORS
+from ..core.operation import Operation, composite, multilinear
 from .arithmetic import PRODUCTS
 from .reductions import reduce_sum
 from .shapes import transpose
 from .structure import index, reshape, stack
-from .support import adjoint, axes_of, axis_of, conjugate, count, shape_of, strong_terms
+from .support import adjoint, axis_of, conjugate, count, shape_of, strong_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,21 +142,6 @@ strong_matmul: Operation = multilinear(
     kernel=lambda k, a, b, strong: k.matmul(a, b, strong), internal=True, depends="product",
     doc="The matrix product in which the zeros of the factors that are cotangents, of 'a' and 'b', stay zero beside inf or nan.",
     example=("strong_matmul([[0, 1]], [[inf], [2]], 'a')", [[2.0]]),
-)  # fmt: skip
-
-
-def _flagged(x: Any, transposed: Any, adjointed: Any) -> Any:
-    x = as_operand(x)
-    return OPERATORS.matrix_transpose(x) if transposed else adjoint(x) if adjointed else x
-
-
-tf_matmul = composite(
-    "tf.matmul", "a, b | transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False",
-    lambda a, b, transpose_a=False, transpose_b=False, adjoint_a=False, adjoint_b=False: matmul(
-        _flagged(a, transpose_a, adjoint_a), _flagged(b, transpose_b, adjoint_b)
-    ),
-    aliases="tf.linalg.matmul", doc="The matrix product, with either factor transposed on request.",
-    example=("tf.matmul([[1, 2]], [[3, 4]], transpose_b=True)", [[11]]),
 )  # fmt: skip
 
 
@@ -325,43 +309,22 @@ einsum = composite(
 )  # fmt: skip
 
 
-def _tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    axes = static(axes)
-    if axes.__class__ is int:
-        if axes < 0 or axes > min(rank_a, rank_b):
-            raise failure("E0302", f"tensordot: axes={axes} for tensors of {rank_a} and {rank_b} dimensions")
-        of_a, of_b = tuple(range(rank_a - axes, rank_a)), tuple(range(axes))
-    else:
-        if len(axes) != 2:
-            raise failure("E0304", "tensordot: axes is a number, or a pair of axes or of lists of axes")
-        of_a, of_b = axes_of("tensordot", axes[0], rank_a), axes_of("tensordot", axes[1], rank_b)
-    if [shape_of(a)[i] for i in of_a] != [shape_of(b)[i] for i in of_b]:
-        raise failure(
-            "E0302", f"tensordot: axes {list(of_a)} of shape {list(shape_of(a))} do not fit axes {list(of_b)} of "
-            f"shape {list(shape_of(b))}",
-        )  # fmt: skip
-    first = list(range(rank_a))
-    second = [of_b.index(i) if i in of_b else rank_a + i for i in range(rank_b)]
-    second = [of_a[n] if i in of_b else n for i, n in enumerate(second)]
-    output = [n for n in first if n not in of_a] + [n for i, n in enumerate(second) if i not in of_b]
-    return contract(a, b, first=tuple(first), second=tuple(second), output=tuple(output))
-
-
-tensordot = composite(
-    "tensordot", "a, b | axes=2", _tensordot,
-    doc="The sum of products over the last axes of a and the first of b, or over pairs of axes.",
-    example=("tensordot([1, 2], [3, 4], 1)", 11),
-)  # fmt: skip
-
-
 def _dot(a: Any, b: Any) -> Any:
     """The sum of products over the last axis of a, and of b over the last but one."""
     a, b = as_operand(a), as_operand(b)
     if shape_of(a) == () or shape_of(b) == ():
         return a * b
-    return matmul(a, b) if len(shape_of(b)) <= 2 else _tensordot(a, b, ((-1,), (-2,)))
+    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
+    if rank_b <= 2:
+        return matmul(a, b)
+    if shape_of(a)[-1] != shape_of(b)[-2]:
+        raise failure(
+            "E0302",
+            f"dot: shapes {list(shape_of(a))} and {list(shape_of(b))} do not fit: {shape_of(a)[-1]} is not {shape_of(b)[-2]}",
+        )
+    first, rest = tuple(range(rank_a)), tuple(range(rank_a, rank_a + rank_b - 2))
+    second = (*rest, first[-1], rank_a + rank_b)
+    return contract(a, b, first=first, second=second, output=(*first[:-1], *rest, second[-1]))
 
 
 def _cross(a: Any, b: Any, axis: Any = -1) -> Any:

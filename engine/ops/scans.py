@@ -135,17 +135,6 @@ cumsum = composite(
 )  # fmt: skip
 
 
-def _of_tensorflow(name: str, function: Any, example: list[int]) -> Operation:
-    """The row as TensorFlow has it, along axis 0."""
-    return composite(
-        f"tf.{name}", "x | axis=0, exclusive=False, reverse=False", function, aliases=f"tf.math.{name}",
-        doc=f"{name} along axis 0 unless another is named.", example=(f"tf.{name}([1, 2, 3])", example),
-    )  # fmt: skip
-
-
-tf_cumsum = _of_tensorflow("cumsum", _cumsum_row, [1, 3, 6])
-
-
 # --- running products -----------------------------------------------------------------------------------------------
 
 
@@ -186,7 +175,6 @@ cumprod = composite(
     doc="The products of the elements so far; the derivative is exact at zeros too.",
     example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
-tf_cumprod = _of_tensorflow("cumprod", _cumprod_row, [1, 2, 6])
 
 
 # --- running extrema ------------------------------------------------------------------------------------------------

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, shown
+from ..core.operands import shown
 from ..core.operation import composite, linear, no_tangent, static
 from .gathering import take_rows
-from .structure import broadcast_to, index, line_axis, reshape
+from .structure import index, line_axis, reshape
 from .support import (
-    as_shape,
     axes_of,
     axis_of,
     count,
@@ -20,7 +19,7 @@ from .support import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from ..core.operation import Operation
@@ -168,30 +167,6 @@ squeeze = composite(
 )  # fmt: skip
 
 
-def at_least(rank: int) -> Callable[..., Any]:
-    def one(x: Any) -> Any:
-        shape = operand_shape(x)
-        if len(shape) >= rank:
-            return as_operand(x)
-        if rank == 3:  # NumPy puts a vector in the middle
-            shape = {0: (1, 1, 1), 1: (1, *shape, 1), 2: (*shape, 1)}[len(shape)]
-        else:
-            shape = (1,) * (rank - len(shape)) + shape
-        return reshape(x, shape=shape)
-
-    return lambda values: one(values[0]) if len(values) == 1 else [one(x) for x in values]
-
-
-atleast_1d, atleast_2d, atleast_3d = (
-    composite(f"atleast_{rank}d", "*values", at_least(rank), doc=doc, example=example)
-    for rank, doc, example in (
-        (1, "x with at least one axis.", ("atleast_1d(3)", [3])),
-        (2, "x with at least two axes; a vector becomes a row.", ("atleast_2d([1, 2])", [[1, 2]])),
-        (3, "x with at least three axes.", ("shape(atleast_3d([1, 2]))", (1, 2, 1))),
-    )
-)
-
-
 # --- reversing and repeating ----------------------------------------------------------------------------------------
 
 
@@ -222,25 +197,6 @@ roll: Operation = linear(
     kernel=lambda k, x, shift, axis: k.roll(x, shift, axis),
     doc="x with its elements moved on along an axis, those at the end coming back at the start.",
     example=("roll([1, 2, 3], 1)", [3, 1, 2]),
-)  # fmt: skip
-
-
-def _tile(x: Any, reps: Any) -> Any:
-    shape = operand_shape(x)
-    times = as_shape(reps)
-    rank = max(len(shape), len(times))
-    shape = (1,) * (rank - len(shape)) + shape
-    times = (1,) * (rank - len(times)) + times
-    limits.allocate(count(shape) * count(times))
-    split_axes = [size for n, s in zip(times, shape) for size in (1, s)]
-    repeated = [size for n, s in zip(times, shape) for size in (n, s)]
-    grown = broadcast_to(reshape(x, shape=tuple(split_axes)), shape=tuple(repeated))
-    return reshape(grown, shape=tuple([n * s for n, s in zip(times, shape)]))
-
-
-tile = composite(
-    "tile", "x | reps", _tile, doc="x repeated as a whole, so many times along each axis.",
-    example=("tile([1, 2], 2)", [1, 2, 1, 2]),
 )  # fmt: skip
 
 
@@ -286,31 +242,6 @@ pad_zeros = linear(
     example=("pad_zeros([1, 2], [[1, 1]])", [0, 1, 2, 0]),
 )  # fmt: skip
 
-
-# --- grids ----------------------------------------------------------------------------------------------------------
-
-
-def _broadcast_arrays(values: Any) -> list[Any]:
-    parts = [as_operand(x) for x in values]
-    shape = broadcast_shape("broadcast_arrays", [shape_of(x) for x in parts])
-    return [broadcast_to(x, shape=shape) for x in parts]
-
-
-def broadcast_shape(name: str, shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """The shape to which shapes broadcast together."""
-    import numpy as np
-
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError:
-        joined = ", ".join(str(list(shape)) for shape in shapes)
-        raise failure("E0302", f"{name}: shapes {joined} do not broadcast") from None
-
-
-broadcast_arrays = composite(
-    "broadcast_arrays", "*values", _broadcast_arrays, doc="Tensors broadcast to one shape.",
-    example=("broadcast_arrays([1, 2], 3)", [[1, 2], [3, 3]]),
-)  # fmt: skip
 
 # `x in t`, for masks
 isin = no_tangent(

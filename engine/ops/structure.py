@@ -34,44 +34,25 @@ def _index(np: Any, x: Any, index: Any) -> Any:
     try:
         found = x[index]
     except IndexError as fault:
-        raise index_failure(x.shape, index, fault) from None
+        raise index_failure(x.shape, fault) from None
     # A small part of a large tensor must not keep all of it alive.
     return found.copy() if found.__class__ is np.ndarray and found.base is not None else found
 
 
-def index_failure(shape: tuple[int, ...], index: Any, fault: Exception) -> Exception:
+def index_failure(shape: tuple[int, ...], fault: Exception) -> Exception:
     """NumPy's IndexError in words that name the axis, its size and the index."""
-    import numpy as np
+    from re import findall
 
-    items = index if index.__class__ is tuple else (index,)
-    arrays = [item for item in items if item.__class__ in (np.ndarray, list)]
-    used = sum(np.ndim(item) if np.asarray(item).dtype.kind == "b" else 1 for item in arrays)
-    used += sum(item is not None and item is not Ellipsis for item in items if item.__class__ not in (np.ndarray, list))
-    if used > len(shape):
-        return failure("E0405", f"too many indices: {used} for a tensor of {plural(len(shape), 'dimension')}")
-    axis = 0
-    for item in items:
-        if item is None:
-            continue
-        if item is Ellipsis:
-            axis += len(shape) - used
-            continue
-        size = shape[axis]
-        values = np.asarray(item) if item.__class__ in (int, np.ndarray, list) else None
-        if values is not None and values.dtype.kind == "b":
-            if values.shape != shape[axis : axis + values.ndim]:
-                expected = list(shape[axis : axis + values.ndim])
-                return failure(
-                    "E0405", f"a boolean index of shape {list(values.shape)} does not fit the indexed shape {expected}"
-                )
-            axis += max(values.ndim, 1)
-            continue
-        if values is not None and values.size:
-            low, high = int(values.min()), int(values.max())
-            if low < -size or high >= size:
-                return index_on_axis(axis, size, low if low < -size else high)
-        axis += 1
-    return failure("E0405", str(fault).replace("IndexError: ", ""))
+    text, numbers = str(fault), [int(n) for n in findall(r"-?\d+", str(fault))]
+    if "out of bounds" in text:
+        found, axis, size = numbers
+        return index_on_axis(axis, size, found)
+    if text.startswith("too many indices"):
+        return failure("E0405", f"too many indices: {numbers[1]} for a tensor of {plural(len(shape), 'dimension')}")
+    if text.startswith("boolean index"):
+        axis, size, given = numbers
+        return failure("E0405", f"a boolean index of size {given} does not fit axis {axis} of size {size}")
+    return failure("E0405", text)
 
 
 def places(shape: tuple[int, ...], index: Any) -> Any:
@@ -104,7 +85,10 @@ def _index_scatter(np: Any, x: Any, shape: tuple[int, ...], index: Any) -> Any:
     x = np.asarray(x)
     limits.allocate(count(shape), x.dtype.itemsize)
     out = np.zeros(shape, dtype=x.dtype)
-    _accumulate_index(out, x, index)
+    try:
+        _accumulate_index(out, x, index)
+    except IndexError as fault:
+        raise index_failure(shape, fault) from None
     return out
 
 
@@ -120,7 +104,7 @@ def _indexed_shape(np: Any, x: Any, index: Any) -> tuple[int, ...]:
     try:
         return np.broadcast_to(np.zeros((), bool), x.shape)[index].shape  # type: ignore[no-any-return]
     except IndexError as fault:
-        raise index_failure(x.shape, index, fault) from None
+        raise index_failure(x.shape, fault) from None
 
 
 def _fitting(np: Any, x: Any, value: Any, index: Any) -> Any:

@@ -5,6 +5,7 @@ The helpers for derivative rules (`spread`, `to_front`, `shifted`, ...) are writ
 
 from __future__ import annotations
 
+from ..core import limits
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
@@ -200,11 +201,13 @@ def integers(name: str, what: str, x: Any, symbols: bool = False) -> Any:
     return values.astype("int64")
 
 
-def whole(name: str, what: str, x: Any) -> int:
-    """An argument that must be an integer."""
+def whole(name: str, what: str, x: Any, least: int | None = None) -> int:
+    """An argument that must be an integer, and no less than `least`."""
     value = static(as_operand(x))
     if value.__class__ is not int:
         raise failure("E0304", f"{name}: {what} must be an integer, not {describe(x)}", "write int(n)")
+    if least is not None and value < least:
+        raise failure("E0304", f"{name}: {what} must be an integer of {least} or more, not {value}")
     return value
 
 
@@ -295,13 +298,32 @@ def part(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
     return OPERATORS.index(x, index=(slice(None),) * axis + (slice(start, stop),))
 
 
+def of_kind(name: str, *inputs: Any) -> Any:
+    """What the value kind of an input makes of an operation; None of tensors alone."""
+    kind = next((x for x in inputs if hasattr(x, "operation")), None)
+    return None if kind is None else kind.operation(name, inputs)
+
+
+def counts(x: Any, total: Any) -> Tensor:
+    """How often each integer from 0 on occurs, up to `total` or the largest one."""
+    import numpy as np
+
+    values, total = ndarray(x), 0 if total is None else static(total)
+    limits.allocate(max(total, int(values.max(initial=-1)) + 1))
+    return whole_tensor(np.bincount(values, minlength=total))
+
+
 FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.as_operand": as_operand,
     "internal.axes_of": lambda name, axis, rank: axes_of(name, static(axis), rank),
     "internal.axis_of": lambda name, axis, rank: axis_of(name, static(axis), rank),
     "internal.beside": beside,
+    "internal.counts": counts,
     "internal.floating": floating,
     "internal.integers": lambda name, what, x: x if is_symbol(x) else Tensor(integers(name, what, x), INT64),
+    "internal.known": lambda name, what, x: Tensor(integers(name, what, x), INT64),
+    "internal.notify": lambda code, message: STATE.notify(code, message),
+    "internal.of_kind": of_kind,
     "internal.part": part,
     "internal.require": require,
     "internal.static": static,

@@ -142,16 +142,24 @@ OPERATIONS: dict[str, tuple[str, str]] = {
             convolve scipy.signal.convolve:scipy_convolve correlate interp polyval vander trapezoid trapz:trapezoid cov corrcoef
             diff fft2d np.fft.fft2:fft2d jnp.fft.fft2:fft2d ifft2d np.fft.ifft2:ifft2d jnp.fft.ifft2:ifft2d
         """,
-        "scans": " ".join(
-            f"jax.lax.{scan}:{scan}_of_jax" for scan in "cumsum cumprod cummax cummin cumlogsumexp".split()
-        ),
+        "scans": """
+            tf.cumsum:tensorflow_cumsum tf.math.cumsum:tensorflow_cumsum tf.cumprod:tensorflow_cumprod
+            tf.math.cumprod:tensorflow_cumprod jax.lax.cumsum:cumsum_of_jax jax.lax.cumprod:cumprod_of_jax
+            jax.lax.cummax:cummax_of_jax jax.lax.cummin:cummin_of_jax jax.lax.cumlogsumexp:cumlogsumexp_of_jax
+        """,
         "shapes": """
             fliplr flipud rot90 meshgrid hstack vstack row_stack:vstack dstack column_stack append split tf.split:split_sizes
             array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag pad strided_slice
+            atleast_1d atleast_2d atleast_3d tile broadcast_arrays unstack
         """,
         "sorting": """
             top_k median quantile percentile digitize unique tf.unique:tensorflow_unique
             tf.unique_with_counts:unique_with_counts
+        """,
+        "gathering": """
+            gather_nd scatter_nd tensor_scatter_nd_update tensor_scatter_update:tensor_scatter_nd_update tensor_scatter_nd_add
+            tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_sub:tensor_scatter_nd_sub
+            tf.where:tensorflow_where tf.compat.v1.where:tensorflow_where
         """,
         "creation": "logspace geomspace tri sequence_mask",
         "linalg": """
@@ -160,12 +168,17 @@ OPERATIONS: dict[str, tuple[str, str]] = {
             pinv tf.linalg.lstsq:tensorflow_lstsq matrix_solve_ls:tensorflow_lstsq eigvals eigvalsh
             self_adjoint_eigvals:eigvalsh adjoint tf.linalg.solve:tensorflow_solve lstsq triangular_solve qr svd
             tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd tf.linalg.trace:tensorflow_trace
-            tf.trace:tensorflow_trace
+            tf.trace:tensorflow_trace tf.norm:tensorflow_norm tf.linalg.norm:tensorflow_norm tf.matmul:tensorflow_matmul
+            tf.linalg.matmul:tensorflow_matmul tensordot
         """,
         "convolution": """
             conv1d conv2d max_pool1d max_pool2d max_pool:max_pool2d avg_pool1d avg_pool2d avg_pool:avg_pool2d
         """,
-        "partition": "confusion_matrix jax.ops.segment_sum:jax_segment_sum",
+        "partition": """
+            dynamic_partition dynamic_stitch parallel_dynamic_stitch:dynamic_stitch boolean_mask bincount segment_sum segment_mean
+            segment_prod segment_max segment_min unsorted_segment_sum unsorted_segment_mean unsorted_segment_sqrt_n
+            unsorted_segment_prod unsorted_segment_max unsorted_segment_min confusion_matrix jax.ops.segment_sum:jax_segment_sum
+        """,
     }.items()
     for name in names.split()
 }

@@ -96,7 +96,7 @@ def test_values_broadcast_as_in_numpy() -> None:
         ((0, 0, 0), "E0405", "too many indices: 3 for a tensor of 2 dimensions"),
         (np.array([0, 4]), "E0405", "index 4 is out of range for axis 0 of size 3"),
         ((Ellipsis, np.array([9])), "E0405", "index 9 is out of range for axis 1 of size 4"),
-        (np.array([True, False]), "E0405", "a boolean index of shape [2] does not fit the indexed shape [3]"),
+        (np.array([True, False]), "E0405", "a boolean index of size 2 does not fit axis 0 of size 3"),
     ],
     ids=str,
 )
