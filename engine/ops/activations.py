@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operation import Singular, composite, elementwise, rule
+from ..core.operation import Singular, elementwise, rule
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
-from .arithmetic import choose, divide, everywhere, greater, multiply, where_select
-from .exponential import exp, hypot, sigmoid, sigmoid_of_array, softplus, sqrt, square, tanh
+from .arithmetic import choose, divide, everywhere, greater, where_select
+from .exponential import exp, sigmoid, sigmoid_of_array, square, tanh
 from .rounding import absolute
-from .special import ndtr
 from .support import strong
 
 TYPE_CHECKING = False
@@ -59,12 +58,6 @@ hard_sigmoid = elementwise(
     singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)], analytic=False,
     doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5), formula="clip(x + 3, 0, 6)/6",
 )  # fmt: skip
-hard_silu = composite(
-    "hard_silu", "x", lambda x: x * hard_sigmoid(x), aliases="hard_swish hardswish", domain=[(-2, 2)], doc="x*hard_sigmoid(x).",
-    example=("hard_silu(3)", 3.0),
-)  # fmt: skip
-
-
 leaky_relu = elementwise(
     "leaky_relu", "x | alpha=0.2", [lambda y, x, alpha: choose(x > 0, 1.0, alpha)],
     scalar=lambda x, alpha: x if x > 0 else alpha * x,
@@ -72,11 +65,6 @@ leaky_relu = elementwise(
     accepts="bif", domain=[(0.5, 5)],
     singular=[Singular(lambda x: x == 0, "leaky_relu is not differentiable at 0", subgradients="[alpha, 1]")], analytic=False,
     doc="x where it is positive, else alpha*x (TensorFlow's default slope).", example=("leaky_relu(-2.0)", -0.4),
-)  # fmt: skip
-leaky_relu_hundredth = composite(
-    "leaky_relu_hundredth", "x, negative_slope=0.01", lambda x, negative_slope=0.01: leaky_relu(x, alpha=negative_slope),
-    aliases="jax.nn.leaky_relu", domain=[(0.5, 5), (0.1, 0.3)], internal=True,
-    doc="leaky_relu with the default slope 0.01 of JAX and PyTorch.", example=("leaky_relu_hundredth(-2.0)", -0.02),
 )  # fmt: skip
 
 
@@ -91,10 +79,6 @@ elu = elementwise(
     scalar=lambda x, alpha: x if x > 0 and alpha.__class__ not in (list, tuple) else alpha * math.expm1(x), array=_elu,
     dtype="float", accepts="bif", kernel="({0} if {0} > 0.0 else {alpha} * math.expm1({0}))", domain=[(-3, 3)],
     doc="x where it is positive, else alpha*(exp(x) - 1).", example=("elu(2.0)", 2.0),
-)  # fmt: skip
-celu = composite(
-    "celu", "x | alpha=1.0", lambda x, alpha=1.0: alpha * elu(divide(x, alpha), alpha=1.0), domain=[(-3, 3)],
-    doc="x where it is positive, else alpha*(exp(x/alpha) - 1).", example=("celu(2.0)", 2.0),
 )  # fmt: skip
 selu = elementwise(
     "selu", "x", [lambda y, x: choose(x > 0, SELU_SCALE, SELU_SCALE * SELU_ALPHA * exp(choose(x > 0, 0.0, x)))],
@@ -120,9 +104,6 @@ silu = elementwise(
     array=lambda np, x: x * sigmoid_of_array(np, x), dtype="float", kernel="({0} * _sigmoid({0}))", accepts="bif",
     aliases="swish", domain=[(-5, 5)], doc="x*sigmoid(x).", example=("silu(0)", 0.0), formula="x/(1 + exp(-x))",
 )  # fmt: skip
-mish = composite(
-    "mish", "x", lambda x: x * tanh(softplus(x)), domain=[(-3, 3)], doc="x*tanh(softplus(x)).", example=("mish(0.0)", 0.0),
-)  # fmt: skip
 
 
 def _tanh_shrink(np: Any, x: Any) -> Any:
@@ -138,46 +119,6 @@ tanh_shrink = elementwise(
     "tanh_shrink", "x", [lambda y, x: tanh(x) * tanh(x)], dtype="float", scalar=floats._tanh_shrink, array=_tanh_shrink,
     kernel="_tanh_shrink({0})", domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.",
     example=("tanh_shrink(0.0)", 0.0), formula="x - tanh(x)",
-)  # fmt: skip
-
-
-def _squareplus(x: Any, b: Any = 4.0) -> Any:
-    length = hypot(x, sqrt(b))
-    # x + length cancels for negative x; there it is b/(length - x).
-    return 0.5 * where_select(greater(x, 0), x + length, divide(b, length + absolute(x)))
-
-
-squareplus = composite(
-    "squareplus", "x, b=4.0", _squareplus, domain=[(-3, 3), (1, 5)], doc="(x + sqrt(x**2 + b))/2, a smooth relu.",
-    example=("squareplus(0.0)", 1.0),
-)  # fmt: skip
-
-
-# --- gelu -----------------------------------------------------------------------------------------------------------
-
-
-def _gelu_tanh(x: Any) -> Any:
-    # Hendrycks and Gimpel, Gaussian error linear units (2016). (1 + tanh(u))/2 is sigmoid(2u), which does not cancel.
-    return x * sigmoid((2.0 * math.sqrt(2.0 / math.pi)) * (x + 0.044715 * (x * square(x))))
-
-
-def _gelu(x: Any, approximate: Any = False) -> Any:
-    if approximate not in (False, True, "none", "tanh"):
-        raise failure("E0305", f"gelu: approximate={approximate!r} is not known", "write approximate=True or False")
-    return _gelu_tanh(x) if approximate in (True, "tanh") else x * ndtr(x)
-
-
-gelu = composite(
-    "gelu", "x | approximate=False", _gelu, domain=[(-3, 3)],
-    doc="The Gaussian error linear unit x*ndtr(x), or its approximation by tanh.", example=("gelu(0.0)", 0.0),
-)  # fmt: skip
-gelu_jax = composite(
-    "gelu_tanh", "x | approximate=True", lambda x, approximate=True: _gelu(x, approximate), aliases="jax.nn.gelu",
-    domain=[(-3, 3)], doc="gelu with JAX's default, the approximation by tanh.", example=("gelu_tanh(0.0)", 0.0),
-)  # fmt: skip
-quick_gelu = composite(
-    "quick_gelu", "x", lambda x: x * sigmoid(multiply(1.702, x)), domain=[(-3, 3)], doc="x*sigmoid(1.702*x).",
-    example=("quick_gelu(0.0)", 0.0),
 )  # fmt: skip
 
 

@@ -161,14 +161,6 @@ reciprocal = elementwise(
     singular=[Singular(lambda x: x == 0, "reciprocal has an infinite derivative at 0", **everywhere(-INF))],
     doc="One over x.", example=("reciprocal(4)", 0.25),
 )  # fmt: skip
-squared_difference = elementwise(
-    "squared_difference", "a, b", [lambda y, a, b: 2 * (a - b), lambda y, a, b: 2 * (b - a)],
-    scalar=lambda a, b: (a - b) * (a - b), array=lambda np, a, b: np.square(np.subtract(a, b)), dtype="arithmetic",
-    accepts="bif", domain=[(-10, 10), (-10, 10)], kernel="(({0} - {1}) * ({0} - {1}))", doc="The square of a - b.",
-    example=("squared_difference(5, 3)", 4),
-)  # fmt: skip
-
-
 # --- the hyperbolic secant: the slope of sigmoid and tanh -----------------------------------------------------------
 
 
@@ -350,15 +342,6 @@ multiply_no_nan = elementwise(
     dtype="arithmetic", domain=[(-10, 10), (-10, 10)], doc="a*b, and 0 where b is 0 even if a is infinite or nan.",
     example=("multiply_no_nan(inf, 0)", 0.0),
 )  # fmt: skip
-reciprocal_no_nan = elementwise(
-    "reciprocal_no_nan", "x", [lambda y, x: -(y * y)], scalar=lambda x: 1.0 / x if x else 0.0,
-    array=lambda np, x: np.where(np.equal(x, 0), 0, np.divide(1, x)), dtype="float", kernel="(1.0 / {0} if {0} != 0.0 else 0.0)",
-    domain=[(0.5, 10)],
-    singular=[Singular(lambda x: x == 0, "reciprocal_no_nan is 0 by definition at 0", **everywhere(0.0), subgradients="{0}")],
-    doc="1/x, and 0 where x is 0.", example=("reciprocal_no_nan(0)", 0.0),
-)  # fmt: skip
-
-
 # --- the length of a vector -----------------------------------------------------------------------------------------
 
 

@@ -10,13 +10,10 @@ from ..core.operation import Operation, Singular, composite, elementwise, no_tan
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
 from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
-from .exponential import exp2
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-LN2 = math.log(2.0)
 
 
 # --- rounding -------------------------------------------------------------------------------------------------------
@@ -292,14 +289,6 @@ nextafter = elementwise(
     array=lambda np, a, b: np.nextafter(a, b), dtype="float", accepts="bif", domain=[(0.5, 1), (2, 3)],
     doc="The next floating-point number after a in the direction of b.", example=("nextafter(0, 1)", 5e-324),
 )  # fmt: skip
-ldexp = elementwise(
-    "ldexp", "x, n", [lambda y, x, n: exp2(n), lambda y, x, n: y * LN2],
-    scalar=lambda x, n: math.ldexp(x, n) if n.__class__ is int else x * math.exp2(n), array=lambda np, x, n: x * np.exp2(n),
-    dtype="float", accepts="bif", domain=[(-3, 3), (-3, 3)], kernel="({0} * math.exp2({1}))", doc="x*2**n.",
-    example=("ldexp(3, 2)", 12.0),
-)  # fmt: skip
-
-
 # --- tests of numbers -----------------------------------------------------------------------------------------------
 
 

@@ -31,45 +31,23 @@ if TYPE_CHECKING:
 # --- roots of sums of squares ---------------------------------------------------------------------------------------
 
 
-def _scaled_root(np: Any, *parts: Any) -> Any:
-    """sqrt(a**2 + b**2 + ...) without overflow or underflow on the way."""
-    if any(is_complex(np.asarray(part)) for part in parts):
-        return np.sqrt(sum(array_product(np, part, part) for part in parts))
-    root = parts[0]
-    for part in parts[1:]:
-        root = np.hypot(root, part)
-    return root
+def _scaled_root(np: Any, a: Any, b: Any) -> Any:
+    """sqrt(a**2 + b**2) without overflow or underflow on the way."""
+    if is_complex(a) or is_complex(b):
+        return np.sqrt(array_product(np, a, a) + array_product(np, b, b))
+    return np.hypot(a, b)
 
 
-def _all_zero(*parts: Any) -> Any:
-    mask = parts[0] == 0
-    for part in parts[1:]:
-        mask = mask & (part == 0)
-    return mask
-
-
-def _at_zero(count: int) -> list[Singular]:
-    message = (
-        "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
-    )
-    return [Singular(_all_zero, message, input=i) for i in range(count)]
-
-
+ROOT_AT_ZERO = (
+    "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
+)
 root_of_squares = elementwise(
     "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
-    scalar=lambda a, b: math.hypot(a, b), array=_scaled_root, dtype="float", kernel="math.hypot({0}, {1})",
-    domain=[(0.5, 3), (-3, -0.5)], singular=_at_zero(2), internal=True, replaces="sqrt(a**2 + b**2)",
+    scalar=math.hypot, array=_scaled_root, dtype="float", kernel="math.hypot({0}, {1})", domain=[(0.5, 3), (-3, -0.5)],
+    singular=[Singular(lambda a, b: (a == 0) & (b == 0), ROOT_AT_ZERO, input=i) for i in (0, 1)],
+    internal=True, replaces="sqrt(a**2 + b**2)",
     doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
     example=("root_of_squares(3.0, 4.0)", 5.0),
-)  # fmt: skip
-root_of_three_squares = elementwise(
-    "root_of_three_squares", "a, b, c",
-    [lambda y, a, b, c: divide(a, y), lambda y, a, b, c: divide(b, y), lambda y, a, b, c: divide(c, y)],
-    scalar=lambda a, b, c: math.hypot(a, b, c), array=_scaled_root, dtype="float",
-    kernel="math.hypot(math.hypot({0}, {1}), {2})", domain=[(0.5, 3), (-3, -0.5), (0.5, 3)], singular=_at_zero(3),
-    internal=True, replaces="sqrt(a**2 + b**2 + c**2)",
-    doc="sqrt(a**2 + b**2 + c**2) without overflow or underflow on the way.",
-    example=("root_of_three_squares(2.0, 3.0, 6.0)", 7.0),
 )  # fmt: skip
 
 

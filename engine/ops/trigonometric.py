@@ -229,17 +229,3 @@ sinc = composite(
     "sinc", "x", lambda x: sin_quotient(multiply(math.pi, x)), domain=[(-3, 3)],
     doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
 )  # fmt: skip
-
-
-# --- degrees --------------------------------------------------------------------------------------------------------
-
-deg2rad = elementwise(
-    "deg2rad", "x", [lambda y, x: math.pi / 180], scalar=math.radians, array=lambda np, x: np.deg2rad(x), dtype="float",
-    accepts="bif", aliases="radians", kernel="({0} * 0.017453292519943295)", domain=[(-180, 180)], doc="Degrees as radians.",
-    example=("deg2rad(180)", math.pi), formula="x*pi/180",
-)  # fmt: skip
-rad2deg = elementwise(
-    "rad2deg", "x", [lambda y, x: 180 / math.pi], scalar=math.degrees, array=lambda np, x: np.rad2deg(x), dtype="float",
-    accepts="bif", aliases="degrees", kernel="({0} * 57.29577951308232)", domain=[(-3, 3)], doc="Radians as degrees.",
-    example=("rad2deg(pi)", 180.0), formula="x*180/pi",
-)  # fmt: skip

@@ -137,6 +137,13 @@ OPERATIONS: dict[str, tuple[str, str]] = {
             sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits
             clip_by_norm l2_loss moments
         """,
+        "activations": """
+            hard_silu hard_swish:hard_silu hardswish:hard_silu celu mish squareplus gelu gelu_tanh jax.nn.gelu:gelu_tanh
+            quick_gelu jax.nn.leaky_relu:leaky_relu_of_jax
+        """,
+        "exponential": "squared_difference reciprocal_no_nan",
+        "rounding": "ldexp",
+        "trigonometric": "deg2rad radians:deg2rad rad2deg degrees:rad2deg",
         "samples": "nansum nanmean dist slopes np.gradient:slopes jnp.gradient:slopes polyfit block",
         "sequences": """
             convolve scipy.signal.convolve:scipy_convolve correlate interp polyval vander trapezoid trapz:trapezoid cov corrcoef
