@@ -191,7 +191,7 @@ def delimited(
         raise errors.unusable(label, "is empty")
     names = [cell.strip() for cell in first[1]] if header else [f"c{i + 1}" for i in range(len(first[1]))]
     empty = True
-    for some in gathered(found if header else chain([first], found), ROWS):
+    for some in gathered(found if header else chain([first], found), ROWS // 4):
         columns = list(map(list, zip(*(cells for _, cells in some))))
         yield Chunk(names, columns, on_line(label, some), True, part())
         empty = False
@@ -200,7 +200,8 @@ def delimited(
 
 
 def on_line(label: str, some: list[tuple[int, Any]]) -> Callable[[int], str]:
-    return lambda row: f"{label}:{some[row][0]}"
+    lines = [line for line, _ in some]  # the cells are not kept
+    return lambda row: f"{label}:{lines[row]}"
 
 
 def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterator[Chunk]:
@@ -221,7 +222,7 @@ def objects(stream: Any, label: str, part: Callable[[], float | None]) -> Iterat
                     raise errors.unusable(f"{label}:{number}", f"not a row of the table: {error}") from None
                 yield number, row
 
-    for some in gathered(parsed(), ROWS // 8):
+    for some in gathered(parsed(), ROWS // 4):
         names = names or list(dict.fromkeys(key for _, row in some for key in row))
         columns = [[row.get(name) for _, row in some] for name in names]
         yield Chunk(names, columns, on_line(label, some), False, part())
