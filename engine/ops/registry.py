@@ -72,6 +72,10 @@ OWN = 0
 
 def add(row: Operation, family: str) -> None:
     """Make a row known: to programs by its names and as a method, to both executors as one of the table."""
+    if OWN and row.kernel.__class__ is str:
+        from .templates import check_template
+
+        check_template(row)
     row.family = family
     assert row.name not in ROWS, f"two rows are called {row.name}"
     ROWS[row.name] = row

@@ -1,4 +1,4 @@
-"""Forms of rows that need no statement, and what is removed from kernels."""
+"""Forms of rows that need no statement, what is removed from kernels, and `kernel` expressions of rows from outside."""
 
 from collections.abc import Callable
 from typing import Any
@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff.engine.core.dtypes import FLOAT64, WEAK_FLOAT, WEAK_INT
+from adiff.engine.core.operation import elementwise
 from adiff.engine.core.tensor import OPERATORS
 from adiff.engine.kernels.ir import Apply, Var
+from adiff.engine.ops.templates import check_template
 from symbolic import Program, getitem, setitem
 
 V = np.array([3.0, 1.0, 2.0, 1.0])
@@ -46,3 +48,20 @@ row = OPERATORS
 )  # fmt: skip
 def test_forms(build: Callable[..., Any], expected: list[str]) -> None:
     assert rows_of(build) == expected
+
+
+EXPRESSIONS = ["math.hypot({0}, {1})", "{0} if {0} > 0 else {alpha} * {1}", "polygamma(1.0, {0}) ** 2", "np.rint({1})"]
+REFUSED = [
+    "{2}", "{beta}", "{0:.2f}", "foo({0})", "{0}.real", "np.sin({0})", "math.comb({0}, 2)", "math.sin({0}", "[{0}]", "'a'",
+    "{0} in {1}", "abs", "(lambda: 1)()", "__import__('os')", "abs(x={0})",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", EXPRESSIONS + REFUSED)
+def test_kernel_expressions(kernel: str) -> None:
+    row = elementwise("expression", "a, b | alpha=1.0", [1, 1], kernel=kernel)
+    if kernel in EXPRESSIONS:
+        check_template(row)
+        return
+    with pytest.raises(ValueError, match="the kernel expression of expression has"):
+        check_template(row)
