@@ -43,7 +43,8 @@ def bound_of(row: Any, bounds: list[int]) -> int:
         return bounds[1]
     if row.keeps:
         return max(bounds[-2:])
-    return int(min(BOUND, row.largest(bounds, 1))) if row.largest else BOUND
+    # Of floats: a power of large integers would take for ever.
+    return int(min(BOUND, row.largest(list(map(float, bounds)), 1))) if row.largest else BOUND
 
 
 def is_elementwise(row: Any) -> bool:
