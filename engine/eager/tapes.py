@@ -314,7 +314,7 @@ def direction(target: Any, axis: int, i: int) -> Any:
     shape = shape_of(target)
     if not shape:
         return 1.0
-    array = np.zeros(shape, dtype=target.dtype.name)
+    array = np.zeros(shape, dtype=target.dtype.name if target.dtype.differentiable else float)
     array.reshape(count(shape[:axis]), -1)[:, i] = 1
     return Tensor(array, target.dtype)
 

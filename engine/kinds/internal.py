@@ -94,6 +94,10 @@ class Draws:
                 found = (getattr(self.source, "integers", None) or self.source.randint)(*arrays, shape)
         except ValueError as fault:
             raise failure("E0401", f"{kind}: {fault}") from None
+        except TypeError:
+            raise failure(
+                "E0304", f"{kind} does not take these arguments: sizes are integers, the rest is real"
+            ) from None
         if not getattr(found, "shape", ()):
             return found if found.__class__ is float else int(found)
         return Tensor(found, WEAK_FLOAT if found.dtype.kind == "f" else NUMPY[INT64])
