@@ -89,9 +89,11 @@ def digamma_difference(x: float, h: float) -> float:
 
 
 def polygamma(n: float, x: float) -> float:
-    """The n-th derivative of digamma: DLMF 25.11.12. Infinite or nan at the poles."""
+    """The n-th derivative of digamma for whole n >= 0: DLMF 25.11.12. Infinite or nan at the poles."""
     if n == 0.0:
         return scipy_psi(x)
+    if not (n > 0.0 and n == math.floor(n)):
+        return math.nan
     factor = -1.0
     for k in range(1, int(n) + 1):
         factor *= -k
