@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from math import inf
 
 from ..parser.errors import AdiffError, AdiffValueError
 from ..parser.parse import parse
@@ -53,18 +54,18 @@ if TYPE_CHECKING:
 # only there to be above what the parser and the limit on calls let through.
 RECURSION_LIMIT = 400_000
 
-# What a caller from Python may give beside the options of a command, and what the options that are amounts count.
+# What a caller from Python may give beside the options of a command; and of options that are amounts the types, what they are
+# more than, the most, and what they count.
 BESIDE = frozenset(("write", "progress", "last_statement", "last_tape"))
-AMOUNTS: dict[str, tuple[Any, str]] = {
-    "checkpoint": ((int,), "bytes: checkpoint=500_000_000"),
-    "max_memory": ((int,), "bytes: max_memory=500_000_000"),
-    "max_steps": ((int,), "steps: max_steps=1_000_000"),
-    "timeout": ((int, float), "seconds: timeout=2.5"),
+AMOUNTS: dict[str, tuple[Any, ...]] = {
+    "checkpoint": ((int,), 0, inf, "a number of bytes: checkpoint=500_000_000"),
+    "max_memory": ((int,), 0, inf, "a number of bytes: max_memory=500_000_000"),
+    "max_steps": ((int,), 0, inf, "a number of steps: max_steps=1_000_000"),
+    "timeout": ((int, float), 0, inf, "a number of seconds: timeout=2.5"),
+    "order": ((int,), -1, MOST_ORDER, f"a whole number from 0 to {MOST_ORDER}: order=2"),
 }
 
-# What of a Program is for the engine alone.
-INTERNAL = frozenset(("bound", "compiled"))
-ROWS_OPTIONS = frozenset(("kinks", "max_steps", "max_memory", "timeout"))
+ROWS_OPTIONS = ("kinks", "max_memory", "max_steps", "timeout")
 
 
 def listed_names(wrt: Names) -> Sequence[str] | None:
@@ -99,15 +100,10 @@ def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -
         choices = () if option is None else ENGINE.choices if name == "engine" else option.choices
         if choices and value is not None and value not in choices:
             raise AdiffError("E0812", f"{name} cannot be {value!r}", None, f"it is one of {', '.join(choices)}")
-    for name, (kinds, meaning) in AMOUNTS.items():
+    for name, (types, above, most, meaning) in AMOUNTS.items():
         amount = options.get(name)
-        if amount is not None and not (isinstance(amount, kinds) and amount > 0):
-            raise AdiffError("E0812", f"{name} cannot be {amount!r}", None, f"it is a number of {meaning}")
-    order = options.get("order")
-    if order is not None and (order.__class__ is not int or not 0 <= order <= MOST_ORDER):
-        raise AdiffError(
-            "E0812", f"order cannot be {order!r}", None, f"it is a whole number from 0 to {MOST_ORDER}: order=2"
-        )
+        if amount is not None and not (amount.__class__ in types and above < amount <= most):
+            raise AdiffError("E0812", f"{name} cannot be {amount!r}", None, f"it is {meaning}")
 
 
 def for_callers(work: F) -> F:
@@ -175,12 +171,6 @@ class Program:
         # What has been compiled stays behind: machine code in memory is of one process, and on disk of them all.
         return type(self), (self.source.text, self.source.name)
 
-    def __dir__(self) -> list[str]:
-        """The methods and properties that are for callers."""
-        return sorted(
-            ["source"] + [name for name in vars(type(self)) if not name.startswith("_") and name not in INTERNAL]
-        )
-
     # --- the friendly methods: inputs by name in `at`, by keyword, or both -------------------------------------------
 
     def value(self, at: Point = None, **options: Any) -> Any:
@@ -194,20 +184,15 @@ class Program:
     def value_and_gradient(self, at: Point = None, wrt: Names = None, **options: Any) -> tuple[Any, dict[str, Any]]:
         """The value and the gradient with respect to each input (or those in `wrt`); None where unconnected."""
         outcome = self.evaluate("grad", at, wrt, **options)
-        assert outcome.gradients is not None
         return outcome.value, outcome.gradients
 
     def jacobian(self, at: Point = None, wrt: Names = None, **options: Any) -> dict[str, Any]:
         """d value / d input, of shape value.shape + input.shape, by name; `mode` is "auto", "forward" or "reverse"."""
-        outcome = self.evaluate("jacobian", at, wrt, **options)
-        assert outcome.jacobian is not None
-        return outcome.jacobian
+        return self.evaluate("jacobian", at, wrt, **options).jacobian
 
     def hessian(self, at: Point = None, wrt: Names = None, **options: Any) -> dict[str, dict[str, Any]]:
         """Every block of the Hessian by row and column name; with `sparse=True` blocks are SparseTensors."""
-        outcome = self.evaluate("hessian", at, wrt, **options)
-        assert outcome.hessian is not None
-        return outcome.hessian
+        return self.evaluate("hessian", at, wrt, **options).hessian
 
     def laplacian(self, at: Point = None, wrt: Names = None, **options: Any) -> Any:
         """The trace of the Hessian, without forming it."""
@@ -215,7 +200,7 @@ class Program:
 
     def derivatives(self, at: Point = None, order: int = 1, wrt: Names = None, **options: Any) -> list[Any]:
         """The first, second, ... derivative of a scalar function of one input, up to `order`."""
-        return self.evaluate("derivative", at, wrt, order=order, **options).derivatives or []
+        return self.evaluate("derivative", at, wrt, order=order, **options).derivatives
 
     def jvp(self, at: Point = None, tangent: Point = None, **options: Any) -> tuple[Any, Any]:
         """The value and the derivative in the direction `tangent` (inputs it does not name stay fixed)."""
@@ -227,19 +212,15 @@ class Program:
     ) -> tuple[Any, dict[str, Any]]:
         """The value and the cotangents of the inputs for a cotangent of the value (default: ones)."""
         outcome = self.evaluate("vjp", at, wrt, cotangent=cotangent, **options)
-        assert outcome.cotangents is not None
         return outcome.value, outcome.cotangents
 
     def hvp(self, at: Point = None, vector: Point = None, wrt: Names = None, **options: Any) -> dict[str, Any]:
         """The Hessian times `vector`, by input, without forming the Hessian."""
-        outcome = self.evaluate("hvp", at, wrt, vector=vector, **options)
-        assert outcome.product is not None
-        return outcome.product
+        return self.evaluate("hvp", at, wrt, vector=vector, **options).product
 
     def check(self, at: Point = None, wrt: Names = None, **options: Any) -> Check:
         """The gradient held against an independent computation: `.ok` is True, False, or None where neither is known."""
-        found: Check = self.evaluate("check", at, wrt, **options).check
-        return found
+        return self.evaluate("check", at, wrt, **options).check
 
     @for_callers
     def derive(self, wrt: Names = None, order: int = 1, timeout: float | None = None) -> list[Derivation]:
@@ -284,11 +265,11 @@ class Program:
                 "E0812", f"order cannot be {order!r}", None, "0: values; 1: gradients too; 2: Hessians too"
             )
         check_options("grad", at, wrt, {**options, "engine": engine})
-        refused = [name for name in options if name not in ROWS_OPTIONS]
-        if refused:
-            raise AdiffError(
-                "E0811", f"rows has no option {refused[0]}", None, f"its options are {', '.join(sorted(ROWS_OPTIONS))}"
-            )
+        for name in options:
+            if name not in ROWS_OPTIONS:
+                raise AdiffError(
+                    "E0811", f"rows has no option {name}", None, f"its options are {', '.join(ROWS_OPTIONS)}"
+                )
         with LOCK, deep_recursion():
             return rows(self, columns, at, wrt, order, {**options, "engine": engine})
 

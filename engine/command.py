@@ -30,12 +30,14 @@ class Option:
     The engine takes what stands in the panels Derivative, Computing and Limits, by the same name.
     """
 
-    __slots__ = ("choices", "help", "key", "kind", "long", "metavar", "off", "page", "panel", "repeat", "short")
+    choices: tuple[str, ...] = ()
+    repeat = False
+    page = ""  # what docs/commands.md adds to the help
+    off = ""  # of a flag that may have a default: the spelling that takes it back
 
     def __init__(
-        self, long: str, kind: str, metavar: str, panel: str, help: str, short: str | None = None,
-        choices: tuple[str, ...] = (), repeat: bool = False, page: str = "", off: str = "",
-    ) -> None:  # fmt: skip
+        self, long: str, kind: str, metavar: str, panel: str, help: str, short: str | None = None, **more: Any
+    ) -> None:
         self.long = long
         self.short = short
         self.key = long[2:].replace("-", "_")
@@ -43,10 +45,7 @@ class Option:
         self.metavar = metavar
         self.panel = panel
         self.help = help
-        self.choices = choices
-        self.repeat = repeat
-        self.off = off  # of a flag that may have a default: the spelling that takes it back
-        self.page = page  # what docs/commands.md adds to the help
+        vars(self).update(more)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -198,38 +197,32 @@ class Command:
     command that is no evaluation.
     """
 
+    alias = ""
+    compute: Any = None
+    of_sum = ""
+    differentiates = finds_origin = True
+    takes_kinds = as_written = False
+    gives: Any = None
+    keys: Mapping[str, str] = {}
+    answer: Callable[..., Any] | None = None
+    row_order: Callable[[dict[str, Any]], int | None] | None = None
+    from_rows: Callable[[Any, dict[str, Any]], bool] | None = None
+
     def __init__(
         self, name: str, group: str, help: str, examples: tuple[str, ...], options: tuple[Option, ...] = (),
-        arguments: tuple[Argument, ...] = (EXPRESSION,), alias: str = "", *, compute: Any = None,
-        from_kernel: Callable[..., None] | None = None, of_sum: str = "", differentiates: bool = True, finds_origin: bool = True,
-        takes_kinds: bool = False, as_written: bool = False, gives: Any = None, keys: dict[str, str] | None = None,
-        fill: Callable[[Any, Any], None] | None = None, draw: Callable[[Any, Any], None] | None = None,
-        answer: Callable[..., Any] | None = None, row_order: Callable[[dict[str, Any]], int | None] | None = None,
-        from_rows: Callable[[Any, dict[str, Any]], bool] | None = None,
+        arguments: tuple[Argument, ...] = (EXPRESSION,), **more: Any,
     ) -> None:  # fmt: skip
         self.name = name
         self.group = group
         self.help = help
         self.examples = examples
         self.arguments = arguments
-        self.alias = alias
         own = {option.long: option for option in options}  # the last one where several have a name
         shown = (option for option in SHOWN if option.long not in own)
         self.options = tuple(sorted((*own.values(), *shown), key=lambda option: PANELS.index(option.panel)))
-        self.compute: Callable[[Any], None] = compute
-        self.from_kernel = from_kernel or self.by_source_from_kernel
-        self.of_sum = of_sum
-        self.differentiates = differentiates
-        self.finds_origin = finds_origin
-        self.takes_kinds = takes_kinds
-        self.as_written = as_written
-        self.gives = gives
-        self.keys = keys if keys is not None else {gives.key: gives.meaning} if gives else {}
-        self.fill = fill or self.fill_given
-        self.draw = draw or self.draw_given
-        self.answer = answer
-        self.row_order = row_order
-        self.from_rows = from_rows
+        vars(self).update(more)
+        if self.gives and not self.keys:
+            self.keys = {self.gives.key: self.gives.meaning}
 
     def option(self, key: str) -> Option | None:
         """The option of this command with that key, if it has one."""
@@ -240,12 +233,12 @@ class Command:
         option = self.option(key)
         return option if option is not None and option.panel in (DERIVATIVE, COMPUTING, LIMITS) else None
 
-    def by_source_from_kernel(self, outcome: Any, found: Any, reached: list[bool]) -> None:
+    def from_kernel(self, outcome: Any, found: Any, reached: list[bool]) -> None:
         """Derivatives by source from the first result of a kernel on."""
         if self.gives.__class__ is BySource:
             setattr(outcome, self.gives.key, found.by_source(reached))
 
-    def fill_given(self, result: Any, outcome: Any) -> None:
+    def fill(self, result: Any, outcome: Any) -> None:
         """The answer of a command that gives one thing, or one for each source."""
         found = getattr(outcome, self.gives.key)
         result.document = {"value": outcome.value, self.gives.key: found}
@@ -254,7 +247,7 @@ class Command:
         named = result.lines if single else [(self.gives.prefix + name, x) for name, x in result.lines]
         result.columns = [("value", outcome.value), *named]
 
-    def draw_given(self, drawing: Any, result: Any) -> None:
+    def draw(self, drawing: Any, result: Any) -> None:
         """The value, and what is given under it or in a row for each source."""
         found = getattr(result.subject.outcome, self.gives.key)
         drawing.title(result.subject, result.subject.outcome.value)

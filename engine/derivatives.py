@@ -8,7 +8,7 @@ from .core.operands import as_operand, tensor
 from .core.state import STATE
 from .core.tensor import OPERATORS, Tensor
 from .plain import bind, to_plain
-from .tier import Tiers
+from .tier import by_kernel
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,14 +17,18 @@ if TYPE_CHECKING:
 
     from .command import Command
     from .kernels.kernels import Found
+    from .outcome import Outcome
 
 # Rows of a Hessian from which on its pattern is looked for: that takes the time of a few sweeps.
 SOME = 8
 
 
-class Derivatives(Tiers):
+class Derivatives:
     """What the commands ask of an evaluation."""
 
+    options: dict[str, Any]
+    outcome: Outcome
+    point: dict[str, Any]
     names: list[str]
     function: Callable[[list[Any]], Any]
     sources: Callable[[], list[Any]]
@@ -51,7 +55,7 @@ class Derivatives(Tiers):
         from .kernels.inputs import Request
 
         names = self.names if command.differentiates else ()
-        found = self.by_kernel(Request(kind or command.name, names, directions, **request), given)
+        found = by_kernel(self, Request(kind or command.name, names, directions, **request), given)
         if found is not None:
             self.apart = found.compiled.facts["apart"]
             self.keep_value(found.value)
@@ -120,12 +124,9 @@ class Derivatives(Tiers):
 
         A tangent passes through both sides of `where`, and only a sweep knows which singular points take part.
         """
-        STATE.quiet = True
-        try:
+        with drivers.raised("quiet"):
             found = derive()
-        finally:
-            STATE.quiet = False
-        with drivers.several_directions():
+        with drivers.raised("several"):
             drivers.value_and_gradients(self.function, self.sources())
         return found
 

@@ -93,7 +93,7 @@ class AdjointTrace:
         self.infinite: Operation | None = None
         self.calls = 0
 
-    def __call__(self, op: Operation, g: Any, c: Any) -> None:
+    def __call__(self, op: Operation, g: Any, c: Any, meets: str = "0") -> None:
         self.calls += 1
         if self.calls % self.LOOK == 0:
             look_at_clock()
@@ -107,8 +107,8 @@ class AdjointTrace:
         if kind_of(c) == "nan" and not any(map(has_nan, given)):
             advice = ""
             if not all(map(finite, given)):
-                advice = ": an infinite cotangent meets 0"
-                if self.infinite is not None and self.infinite.name in ("sqrt", "power"):
+                advice = f": an infinite cotangent meets {meets}"
+                if meets == "0" and self.infinite is not None and self.infinite.name in ("sqrt", "power"):
                     advice += "; norm(x), or hypot(x, y), has the right derivative where this is sqrt(sum(x**2))"
             STATE.notify(
                 "N0602", f"the first nan of the derivative arises here, in the derivative of {op.name}{advice}"
@@ -117,25 +117,6 @@ class AdjointTrace:
         if self.infinite is None and all(map(finite, given)):
             self.infinite = op
             STATE.notify("N0602", f"the first infinity of the derivative arises here, in the derivative of {op.name}")
-
-    def added(self, op: Operation, total: Any) -> None:
-        """Called with every sum of cotangents of one value: what its parts do not hold, arises in it."""
-        if finite(total):
-            return
-        if kind_of(total) == "nan":
-            STATE.notify(
-                "N0602",
-                f"the first nan of the derivative arises here, where the derivative of {op.name} meets an infinity of "
-                "the other sign",
-            )
-            raise Found
-        if self.infinite is None:
-            self.infinite = op
-            STATE.notify(
-                "N0602",
-                f"the first infinity of the derivative arises here, where the derivative of {op.name} is added to "
-                "another",
-            )
 
 
 def has_nan(x: Any) -> bool:

@@ -16,7 +16,6 @@ from .derivatives import Derivatives
 from .eager.structure import one_operand
 from .outcome import DERIVED, Notice, Outcome
 from .plain import all_finite, bind, to_plain, type_of
-from .plain_results import apart, handed, in_order
 from .program.core import UNSET
 from .program.names import did_you_mean
 
@@ -32,8 +31,29 @@ if TYPE_CHECKING:
 
 
 def notices_told() -> list[Notice]:
-    """What has been noticed so far."""
-    return in_order([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices])
+    """What has been noticed so far: what is noticed while derivatives are found comes first, by its place in the program."""
+
+    def place(notice: Notice) -> tuple[int, int, str]:
+        if notice.code[:3] != "N05" or notice.span is None:
+            return 1, 0, ""
+        return 0, notice.span.start, notice.code
+
+    return sorted([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices], key=place)
+
+
+def apart(found: Any, arrays: list[Any]) -> Any:
+    """A result whose arrays share no memory with others."""
+    cls = found.__class__
+    if cls is dict:
+        return {name: apart(x, arrays) for name, x in found.items()}
+    if cls in (list, tuple):
+        return cls([apart(x, arrays) for x in found])
+    if getattr(found, "ndim", 0) and hasattr(found, "dtype"):
+        import numpy as np
+
+        if found.__class__ is np.ndarray and any(np.may_share_memory(found, x) for x in arrays):
+            return found.copy()
+    return found
 
 
 class Evaluation(Derivatives):
@@ -236,7 +256,6 @@ class Evaluation(Derivatives):
             if found is not None:
                 outcome.types[name] = found
         self.explain_non_finite()
-        self.own_results()
         outcome.notices = notices_told()
         return outcome
 
@@ -259,17 +278,10 @@ class Evaluation(Derivatives):
         found = type_of(value)
         if found is not None:
             self.outcome.types["value"] = found
-        self.outcome.value = to_plain(value)
-
-    def own_results(self) -> None:
-        """Give the caller no array for a result that is one of the caller's own, or a part of one."""
-        given = [x for x in (*self.point.values(), *handed(self.options)) if getattr(x, "ndim", 0)]
-        arrays = [x.value if x.__class__ is Tensor else x for x in given]
-        if arrays:
-            for name in ("value", *DERIVED):
-                found = getattr(self.outcome, name)
-                if found is not None:
-                    setattr(self.outcome, name, apart(found, arrays))
+        # Of derivatives none is an array of the caller's, or a part of one.
+        given = [x.value if x.__class__ is Tensor else x for x in self.point.values()]
+        arrays = [x for x in given if getattr(x, "ndim", 0)]
+        self.outcome.value = apart(to_plain(value), arrays) if arrays else to_plain(value)
 
     def why_unconnected(self, sources: list[int]) -> list[tuple[str, str, Any]]:
         """Why the value does not depend on some sources, and where their paths end: names, reasons and places, by a run on the

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..parser.source import Span
+    from .check import Check
 
 
 class Notice(Record):
@@ -36,16 +37,16 @@ class Outcome:
     """What one evaluation gave; attributes that the command does not give are None."""
 
     value: Any = None
-    gradients: dict[str, Any] | None = None
-    jacobian: dict[str, Any] | None = None
-    hessian: dict[str, dict[str, Any]] | None = None
-    laplacian: float | None = None
-    tangent: Any = None
-    cotangents: dict[str, Any] | None = None
-    product: dict[str, Any] | None = None
-    derivatives: list[Any] | None = None
-    tape: list[Any] | None = None
-    check: Any = None
+    gradients: dict[str, Any]
+    jacobian: dict[str, Any]
+    hessian: dict[str, dict[str, Any]]
+    laplacian: Any
+    tangent: Any
+    cotangents: dict[str, Any]
+    product: dict[str, Any]
+    derivatives: list[Any]
+    tape: list[Any]
+    check: Check
     types: dict[str, tuple[str, tuple[int, ...]]]
     notices: list[Notice]
     timings: dict[str, float]
@@ -58,6 +59,7 @@ class Outcome:
     reason_span: Span | None = None
 
     def __init__(self) -> None:
+        vars(self).update(dict.fromkeys((*DERIVED, "tape", "check")))
         self.types = {}
         self.notices = []
         self.timings = {}

@@ -336,10 +336,12 @@ def transposed(block: Any, rows: tuple[int, ...], columns: tuple[int, ...]) -> A
     return OPERATORS.reshape(OPERATORS.transpose(flat), shape=columns + rows)
 
 
-class Raised:
-    """Within it a flag of the state is raised."""
+class raised:
+    """Within it a flag of the state is raised: `several` where what is swept for with one cotangent stands for derivatives
+    along several directions, or for second ones; `quiet` where singular points have been reported."""
 
-    flag: str
+    def __init__(self, flag: str) -> None:
+        self.flag = flag
 
     def __enter__(self) -> None:
         self.outer = getattr(STATE, self.flag)
@@ -347,18 +349,6 @@ class Raised:
 
     def __exit__(self, *exception: object) -> None:
         setattr(STATE, self.flag, self.outer)
-
-
-class several_directions(Raised):
-    """What is swept for with one cotangent stands for derivatives along several directions, or for second ones."""
-
-    flag = "several"
-
-
-class without_notices(Raised):
-    """The first derivative has reported the singular points; the second does not report them again."""
-
-    flag = "quiet"
 
 
 def derivatives(f: Function, x: Any, order: int) -> list[Any]:

@@ -6,11 +6,9 @@ by the recorders outside this one only, which is what makes nesting exact to any
 
 from __future__ import annotations
 
-from ..core.dispatch import EXACT
-from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import add_mark, follows
-from ..core.operands import plain, tensor
-from ..core.state import RECORDERS, STATE
+from ..core.operands import tensor
+from ..core.state import RECORDERS
 from ..core.tensor import Dual, Tensor, Token
 from .pushforward import pushforward
 
@@ -46,42 +44,6 @@ class Forward:
     def broken(self, site: Any, inputs: Any, reason: str) -> bool:
         """Where paths end is not kept."""
         return False
-
-    def moves(self, op: Operation, a: Any, b: Any, out: Tensor) -> bool:
-        """Give `out`, which a row of partials made of one number or of two, its tangent by arithmetic on plain floats.
-
-        False where the general way has more to say: at singular points, and of tangents and slopes that are no floats.
-        """
-        values = (plain(a),) if b is None else (plain(a), plain(b))
-        token = self.token
-        total = None
-        ambiguous = False
-        for k, x in enumerate((a, b)):
-            if x.__class__ is not Tensor or x.on is None:
-                continue
-            mark = x.on
-            if mark.__class__ is tuple:
-                return False
-            if mark.token is not token:
-                continue
-            for spot in op.singular:
-                if spot.input == k and spot.where(*values) is not False:
-                    return False
-            t = mark.tangent
-            p = op.partials[k]
-            if p.__class__ is not int:
-                try:
-                    p = p(out.value, *values)
-                except ARITHMETIC_FAULTS:
-                    return False
-            if t.__class__ is not float or (p.__class__ is not float and (p.__class__ is not int or abs(p) > EXACT)):
-                return False
-            ambiguous |= p - p != 0.0
-            term = t if p == 1 else t * p if t != 0.0 else 0.0
-            total = term if total is None else total + term
-        STATE.ambiguous |= ambiguous
-        out.on = Dual(token, total)
-        return True
 
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         if (

@@ -33,7 +33,7 @@ def gradients_under(recorder: Tape | Forward, f: Function, inputs: Sequence[Any]
 
     RECORDERS.append(recorder)
     try:
-        with drivers.several_directions():
+        with drivers.raised("several"):
             return drivers.value_and_gradients(scalar, inputs)
     finally:
         RECORDERS.remove(recorder)
@@ -92,7 +92,7 @@ def laplacian(f: Function, xs: Sequence[Any], look: bool) -> tuple[Any, list[Any
     trace = 0.0 if found is None else found.trace()
     for x, g in zip(tensors, gradients) if found is None else ():
         for k in range(count(x.shape) if g is not None and follows(g, outer.token) else 0):
-            with drivers.without_notices():
+            with drivers.raised("quiet"):
                 (row,) = gradient(outer, [g], [drivers.basis(x, k)], [[x]], consume=False)
             if row is not None:
                 trace += float(plain(row).reshape(-1)[k] if x.shape else plain(row))
@@ -111,7 +111,7 @@ def blocks_by_row(outer: Tape, tensors: Sequence[Tensor], gradients: Sequence[An
         if g is None:
             continue
         first = i if real else 0
-        with drivers.without_notices():
+        with drivers.raised("quiet"):
             row = drivers.reverse_jacobian(outer, tensors[first:], g)
         for j, block in enumerate(row, first):
             if block is not None:

@@ -11,7 +11,7 @@ from ..core.dtypes import FLOAT64
 from ..core.operands import plain
 from ..core.tensor import Tensor
 from .colouring import recovered, star_colouring
-from .drivers import without_notices
+from .drivers import raised
 from .sparsity import hessian_pattern, parts_of
 from .tape import gradient
 
@@ -97,7 +97,7 @@ def by_pattern(
     for colour, product in enumerate(products):
         vector = (colours == colour).astype(np.float64)
         targets = [(g, operand(vector[part], x.shape)) for x, g, part in reached if g is not None]
-        with without_notices():
+        with raised("quiet"):
             found = gradient(
                 outer, [g for g, _ in targets], [v for _, v in targets], [[x] for x, _, _ in reached], False, partials
             )

@@ -232,7 +232,7 @@ def sweep(
                     if old is not None:
                         old = collecting(x, old, recorded)
                         if STATE.trace_adjoint is not None and old.__class__ not in COLLECTING:
-                            STATE.trace_adjoint.added(op, old + c)
+                            STATE.trace_adjoint(op, (old, c), old + c, "one of the other sign")
                     adjoints[x] = c if old is None else old + c
     finally:
         STATE.site = saved_site

@@ -35,24 +35,18 @@ class Unsupported(Exception):
 class Series:
     """Coefficients c[0] + c[1] t + c[2] t**2 + ..., `length` of them.
 
-    One in the formula of a partial has a `memory` of what has been grown for that formula, and as many coefficients as
-    somebody has asked for: `term` gives the next one.
+    One in the formula of a partial has as many coefficients as somebody has asked for: `term` gives the next one.
     """
 
-    __slots__ = ("c", "length", "memory", "term")
+    __slots__ = ("c", "term")
     description = "a power series"
+    length = 0
+    # What has been grown for the formulas of a row's partials, while that row is grown.
+    memory: dict[Any, Series] | None = None
 
-    def __init__(
-        self,
-        c: Coefficients,
-        length: int,
-        term: Term | None = None,
-        memory: dict[Any, Series] | None = None,
-    ) -> None:
+    def __init__(self, c: Coefficients, term: Term | None = None) -> None:
         self.c = c
-        self.length = length
         self.term = term
-        self.memory = memory
 
     def known(self, length: int) -> Coefficients:
         """The coefficients, of which at least the first `length` are known."""
@@ -107,30 +101,17 @@ def head(x: Any) -> float:
     raise Unsupported
 
 
-def series(first: float, term: Term, *inputs: Any) -> Series:
-    """The series of a recurrence: of what inputs in the formula of a partial make, as much as is asked for."""
-    length, memory = form(inputs)
-    y = Series([first], length, term, memory)
-    if memory is None:
-        y.known(length)
+def series(first: float, term: Term) -> Series:
+    """The series of a recurrence: in the formula of a partial, as much as is asked for."""
+    y = Series([first], term)
+    if Series.memory is None:
+        y.known(Series.length)
         y.term = None
     return y
 
 
-def form(inputs: tuple[Any, ...]) -> tuple[int, dict[Any, Series] | None]:
-    """The length of what these inputs make, and the memory of the formula that they are in."""
-    length, memory = 0, None
-    for x in inputs:
-        if isinstance(x, Series):
-            length = x.length
-            if x.memory is not None:
-                memory = x.memory
-                break
-    return length, memory
-
-
-def constant(value: float, *inputs: Any) -> Series:
-    return series(float(value), lambda c, k: 0.0, *inputs)
+def constant(value: float) -> Series:
+    return series(float(value), lambda c, k: 0.0)
 
 
 def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None) -> Any:
@@ -140,7 +121,7 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
     heads = tuple([head(x) for x in inputs])
     if op.singular and is_singular(op, inputs, heads):
         # The value stands; forward mode knows what is told, chosen or refused there if somebody wants more.
-        return series(head(evaluate(op, heads, attributes)), leave, *inputs)
+        return series(head(evaluate(op, heads, attributes)), leave)
     if recurrence is not None:
         return recurrence(*inputs)
     kind = op.derivative
@@ -152,7 +133,7 @@ def apply_series(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, A
     if kind == "none":
         return value
     if kind == "zero":
-        return constant(head(value), *inputs)
+        return constant(head(value))
     if kind != "partials" or value.__class__ is not float:
         raise Unsupported
     return grown(op, inputs, attributes, value)
@@ -167,7 +148,7 @@ def is_singular(op: Operation, inputs: tuple[Any, ...], heads: tuple[float, ...]
 
 def moves(x: Any) -> bool:
     """Whether a series may be more than its value."""
-    return x.__class__ is Series and (x.memory is not None or any(x.c[1:]))
+    return x.__class__ is Series and (Series.memory is not None or any(x.c[1:]))
 
 
 def leave(c: Coefficients, k: int) -> float:
@@ -185,23 +166,21 @@ def grown(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | N
     What is grown for the same inputs inside one formula is one series: the partials of sin ask for cos, those of cos for
     sin, and without memory the two would ask each other ever more often.
     """
-    length, memory = form(inputs)
-    whole = memory is None
-    if memory is None:
-        memory = {}
-        inputs = tuple([Series(x.c, length, None, memory) if x.__class__ is Series else x for x in inputs])
+    outermost = Series.memory is None
+    memory = Series.memory = {} if Series.memory is None else Series.memory
     # What is grown holds its inputs, so that no other series has the id of one.
     key = (op.name, tuple([(id(x),) if x.__class__ is Series else head(x) for x in inputs]), str(attributes))
     y = memory.get(key)
     if y is None:
-        y = memory[key] = Series([value], length, None, memory)
+        y = memory[key] = Series([value])
         y.term = Growth(op, inputs, attributes, y)
-    if whole:
-        y.known(length)
-        for other in memory.values():  # they hold one another
-            other.term = None
-        memory.clear()
-        y.memory = None
+    if outermost:
+        try:
+            y.known(Series.length)
+        finally:
+            Series.memory = None
+            for other in memory.values():  # they hold one another
+                other.term = None
     return y
 
 
@@ -243,15 +222,15 @@ def coefficient(x: Any, k: int) -> float:
 
 
 def add(a: Any, b: Any) -> Series:
-    return series(head(a) + head(b), lambda c, k: coefficient(a, k) + coefficient(b, k), a, b)
+    return series(head(a) + head(b), lambda c, k: coefficient(a, k) + coefficient(b, k))
 
 
 def subtract(a: Any, b: Any) -> Series:
-    return series(head(a) - head(b), lambda c, k: coefficient(a, k) - coefficient(b, k), a, b)
+    return series(head(a) - head(b), lambda c, k: coefficient(a, k) - coefficient(b, k))
 
 
 def negative(a: Any) -> Series:
-    return series(-a.c[0], lambda c, k: -coefficient(a, k), a)
+    return series(-a.c[0], lambda c, k: -coefficient(a, k))
 
 
 def multiply(a: Any, b: Any) -> Series:
@@ -259,8 +238,8 @@ def multiply(a: Any, b: Any) -> Series:
         a, b = b, a
     if b.__class__ is not Series:
         factor = head(b)
-        return series(factor * a.c[0], lambda c, k: factor * a.known(k + 1)[k], a)
-    return series(a.c[0] * b.c[0], lambda c, k: sum(map(mul, a.known(k + 1), b.known(k + 1)[k::-1])), a, b)
+        return series(factor * a.c[0], lambda c, k: factor * a.known(k + 1)[k])
+    return series(a.c[0] * b.c[0], lambda c, k: sum(map(mul, a.known(k + 1), b.known(k + 1)[k::-1])))
 
 
 def divide(a: Any, b: Any) -> Series:
@@ -273,7 +252,7 @@ def divide(a: Any, b: Any) -> Series:
         found: float = (coefficient(a, k) - known) / divisor
         return found
 
-    return series(head(a) / divisor, term, a, b)
+    return series(head(a) / divisor, term)
 
 
 # Coefficients of a power are found by what is multiplied with its value and divided by its base: neither may be near the
@@ -296,11 +275,9 @@ def power(a: Any, b: Any) -> Any:
             found: float = sum([(exponent * j - (k - j)) * u[j] * c[k - j] for j in range(1, k + 1)]) / (k * base)
             return found
 
-        return series(value, term, a)
+        return series(value, term)
     if base <= 0:
         raise Unsupported
-    from ..core.tensor import OPERATORS
-
     e = multiply(b, OPERATORS.log(a))
 
     def of_exponent(c: Coefficients, k: int) -> float:
@@ -308,7 +285,7 @@ def power(a: Any, b: Any) -> Any:
         found: float = sum([j * u[j] * c[k - j] for j in range(1, k + 1)]) / k
         return found
 
-    return series(base**exponent, of_exponent, a, b)
+    return series(base**exponent, of_exponent)
 
 
 def whole_power(a: Series, exponent: int) -> Series:
@@ -320,7 +297,7 @@ def whole_power(a: Series, exponent: int) -> Series:
         exponent >>= 1
         if exponent:
             factor = multiply(factor, factor)
-    return constant(1.0, a) if result is None else result
+    return constant(1.0) if result is None else result
 
 
 RECURRENCES: dict[Operation, Callable[..., Any]] = {
@@ -345,36 +322,12 @@ for _symbol, (_left, _right) in OPERATOR_METHODS.items():
 setattr(Series, "__neg__", operator(PREFIX_ROWS["-"]))  # noqa: B010
 
 
-# Nodes of the core program whose meaning needs tensors, tapes or containers of them.
-OUTSIDE = frozenset("Watch With Method Attribute Item StoreItem FormatText LibraryName".split())
-INSIDE_INTRINSICS = frozenset("range abs min max pow float len sum zip enumerate list tuple reversed print".split())
-
-
-def covers(node: Any) -> bool:
-    """Whether every node of a core program is one that series can flow through."""
-    pending = [node.body if hasattr(node, "source") else node]
-    while pending:
-        item = pending.pop()
-        if item.__class__ in (list, tuple):
-            pending.extend(item)
-            continue
-        name = item.__class__.__name__
-        if name in OUTSIDE or (name == "Intrinsic" and item.name not in INSIDE_INTRINSICS):
-            return False
-        if (
-            hasattr(item, "__slots__")
-            and hasattr(item, "__init__")
-            and item.__class__.__module__.endswith("program.core")
-        ):
-            pending.extend(getattr(item, slot) for slot in item.__slots__ if slot != "site")
-    return True
-
-
 def derivatives(f: Callable[[list[Any]], Any], x: float, order: int) -> list[float]:
     """y, y', ..., up to `order` for a scalar function of one float. Raises Unsupported outside of Taylor mode."""
     # Coefficient k is that of (t/2)**k: the second is the second derivative doubled and not halved, so that it keeps its
     # digits near the least floats.
-    start = Series([x, 2.0] + [0.0] * (order - 1), order + 1)
+    Series.length = order + 1
+    start = Series([x, 2.0] + [0.0] * (order - 1))
     try:
         y = f([start])
     except (OverflowError, ZeroDivisionError, AdiffError):

@@ -10,9 +10,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..evaluation import Evaluation
+    from ..program.core import CoreProgram
 
 # The highest order that is tried by nested tangents, which take twice as long for each.
 MOST_NESTED = 20
+# Nodes of the core program whose meaning needs tensors, tapes or containers of them.
+OUTSIDE = frozenset("Watch With Method Attribute Item StoreItem FormatText LibraryName".split())
+INSIDE_INTRINSICS = frozenset("range abs min max pow float len sum zip enumerate list tuple reversed print".split())
 
 
 def compute(evaluation: Evaluation) -> None:
@@ -57,7 +61,7 @@ def by_series(evaluation: Evaluation, order: int) -> list[Any] | None:
     from ..core.tensor import Tensor
 
     x = evaluation.sources()[0]
-    if order < 2 or not isinstance(x, float | int) or not taylor.covers(evaluation.core):
+    if order < 2 or not isinstance(x, float | int) or not covers(evaluation.core):
         return None
     value = scalar(evaluation, [drivers.source(x)])
     if value.__class__ is not float and not (value.__class__ is Tensor and value.value.__class__ is float):
@@ -67,6 +71,17 @@ def by_series(evaluation: Evaluation, order: int) -> list[Any] | None:
     except taylor.Unsupported:
         return None
     return found
+
+
+def covers(core: CoreProgram) -> bool:
+    """Whether every node of a core program is one that power series can flow through."""
+    from ..program.core import Intrinsic
+    from ..program.loops import nodes
+
+    return not any(
+        node.__class__.__name__ in OUTSIDE or (node.__class__ is Intrinsic and node.name not in INSIDE_INTRINSICS)
+        for node in nodes(core.body)
+    )
 
 
 def scalar(evaluation: Evaluation, inputs: list[Any]) -> Any:

@@ -8,13 +8,9 @@ from . import grad
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from ..evaluation import Evaluation
-
-# Entries whose names are made at a time.
-AT_ONCE = 4_096
 
 
 def compute(evaluation: Evaluation) -> None:
@@ -27,7 +23,9 @@ def compute(evaluation: Evaluation) -> None:
         return
     outcome = evaluation.outcome
     allow_table(evaluation.elements())
-    if by_kernel(evaluation, COMMAND):
+    found = by_kernel(evaluation, COMMAND)
+    if found is not None:
+        outcome.gradients, outcome.hessian = found
         evaluation.explain_missing(outcome.gradients)
         return
     sources = evaluation.sources()
@@ -46,13 +44,14 @@ def compute(evaluation: Evaluation) -> None:
     evaluation.keep_value(y)
 
 
-def by_kernel(evaluation: Evaluation, command: Command) -> bool:
-    """The Hessian by its products with the unit vectors, a call of one kernel for each; False where the tape is to answer."""
+def by_kernel(evaluation: Evaluation, command: Command) -> tuple[dict[str, Any], dict[str, dict[str, Any]]] | None:
+    """The gradients and the Hessian, by its products with the unit vectors, a call of one kernel for each; None where the tape is
+    to answer."""
     from ..kernels.compile.run import Failed
 
     found = evaluation.kernel_result(command, "hvp", evaluation.names, lambda: evaluation.unit(0))
     if found is None:
-        return False
+        return None
     import numpy as np
 
     from ..derivatives import block
@@ -63,20 +62,19 @@ def by_kernel(evaluation: Evaluation, command: Command) -> bool:
         rows = [found, *(found.compiled(evaluation.point, unit) for unit in units)]
     except Failed:
         outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
-        return False
-    outcome.gradients = found.by_source(reached)
-    outcome.hessian = {}
+        return None
+    hessian: dict[str, dict[str, Any]] = {}
     shapes = [found.compiled.inputs[name].shape for name in evaluation.names]
     for i, row in enumerate(evaluation.names):
         table = np.array([np.ravel(one.derived(len(reached) + i)) for one in rows])
-        outcome.hessian[row] = {}
+        hessian[row] = {}
         start = 0
         for j, column in enumerate(evaluation.names):
             there = reached[i] and reached[j]
             size = int(np.prod(shapes[j]))
-            outcome.hessian[row][column] = block(table, start, size, shapes[i], shapes[j]) if there else None
+            hessian[row][column] = block(table, start, size, shapes[i], shapes[j]) if there else None
             start += size
-    return True
+    return found.by_source(reached), hessian
 
 
 def sparse(evaluation: Evaluation) -> None:
@@ -119,39 +117,20 @@ def refuse_complex(evaluation: Evaluation, what: str, hint: str | None = None) -
             raise AdiffError("E0511", f"{what} real inputs, and '{name}' is complex", None, hint)
 
 
-class SparseEntries:
-    """Row, column and value of every entry of a sparse Hessian, by the inputs' names: `x[0]`, `x[1]`, 2.0.
-
-    They are made as they are asked for, some at a time: there may be millions.
-    """
-
-    def __init__(self, hessian: dict[str, dict[str, Any]]) -> None:
-        self.blocks: list[tuple[str, str, int, Any]] = []
-        for row, line in hessian.items():
-            own = [len(block.shape) // 2 for name, block in line.items() if name == row and block is not None]
-            self.blocks += [(row, column, own[0], block) for column, block in line.items() if block is not None]
-
-    def __len__(self) -> int:
-        return sum(len(block.values) for *_, block in self.blocks)
-
-    def __getitem__(self, which: slice) -> list[Sequence[Any]]:
-        from itertools import islice
-
-        return list(islice(self, *which.indices(len(self))))
-
-    def __iter__(self) -> Iterator[Sequence[Any]]:
-        for row, column, own, block in self.blocks:
-            rank = len(block.shape)
-            for start in range(0, len(block.values), AT_ONCE):
-                places, values = block.indices[start : start + AT_ONCE], block.values[start : start + AT_ONCE].tolist()
-                names = entry_names(row, places[:, :own]), entry_names(column, places[:, own:rank])
-                yield from zip(*names, values, strict=True)
+def sparse_entries(hessian: dict[str, dict[str, Any]]) -> list[tuple[str, str, float]]:
+    """Row, column and value of every entry of a sparse Hessian, by the inputs' names: `x[0]`, `x[1]`, 2.0."""
+    found: list[tuple[str, str, float]] = []
+    for row, line in hessian.items():
+        for column, block in line.items():
+            if block is not None:
+                own = len(line[row].shape) // 2
+                names = entry_names(row, block.indices[:, :own]), entry_names(column, block.indices[:, own:])
+                found += zip(*names, block.values.tolist(), strict=True)
+    return found
 
 
 def entry_names(name: str, places: Any) -> list[str]:
     """`x`, `x[3]` or `A[0,1]` for each row of indices of an array."""
-    if places.shape[1] == 1:  # mostly
-        return [f"{name}[{index}]" for index in places[:, 0].tolist()]
     return [f"{name}[{','.join(map(str, place))}]" if place else name for place in places.tolist()]
 
 
@@ -159,7 +138,7 @@ def fill(result: Any, outcome: Any) -> None:
     result.document = {"value": outcome.value, "gradients": outcome.gradients, "hessian": outcome.hessian}
     if any(hasattr(block, "indices") for line in outcome.hessian.values() for block in line.values()):
         result.header = ("row", "column", "value")
-        result.rows = SparseEntries(outcome.hessian)
+        result.rows = sparse_entries(outcome.hessian)
         return
     result.lines = [(f"H.{row}.{column}", x) for row, line in outcome.hessian.items() for column, x in line.items()]
     gradients = [(f"d_{name}", g) for name, g in outcome.gradients.items()]

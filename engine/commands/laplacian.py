@@ -25,10 +25,9 @@ def compute(evaluation: Evaluation) -> None:
     outcome = evaluation.outcome
     if evaluation.elements() > MOST_BY_KERNEL and evaluation.options.get("engine") != "kernel":
         outcome.reason = "the tape finds the pattern of a Hessian by so many numbers"
-    elif hessian.by_kernel(evaluation, COMMAND):
-        evaluation.explain_missing(outcome.gradients)
-        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in (outcome.hessian or {}).items()))
-        outcome.gradients = outcome.hessian = None
+    elif (by_kernel := hessian.by_kernel(evaluation, COMMAND)) is not None:
+        evaluation.explain_missing(by_kernel[0])
+        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in by_kernel[1].items()))
         return
     sources = evaluation.sources()
     y, gradients, found = laplacian(evaluation.function, sources, evaluation.by_pattern())

@@ -39,10 +39,13 @@ def emitted_kernel(evaluation: Evaluation) -> str:
     from ..core.errors import failure
     from ..kernels.inputs import Request
     from ..kernels.ir import Unsupported
+    from ..tier import kernels_of
 
     sources = [name for name in evaluation.names if drivers.source(evaluation.point[name]).dtype.differentiable]
     try:
-        return evaluation.kernels().find(evaluation.point, Request("grad" if sources else "value", sources)).text
+        return (
+            kernels_of(evaluation.program).find(evaluation.point, Request("grad" if sources else "value", sources)).text
+        )
     except Unsupported as why:
         raise failure(
             "E0409", f"this program is not compiled: {why}", "the tape runs it: adiff grad",

@@ -13,7 +13,7 @@ from .errors import ARITHMETIC_FAULTS, failure, listing
 from .following import follows, site_for
 from .operands import NATIVE, as_operand, counts, describe, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
-from .tensor import Dual, Tensor
+from .tensor import Tensor
 from .wording import integer_division_by_zero
 from .wrapping import tell_wrapped
 
@@ -29,8 +29,6 @@ ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))
 PYTHON = ("object", "NoneType", "ufunc", "literal", "to unpack", "()", "numpy", "dtype(", "convert", "must be", "__")
 # What an index is made of as a rule.
 PLACES = frozenset((int, slice))
-# Integers up to here are floats exactly.
-EXACT = 2**53
 
 
 def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
@@ -69,13 +67,9 @@ def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
     recorder = RECORDERS[0]
     token = recorder.token
     a, b = inputs if len(inputs) == 2 else (inputs[0], None)
-    if recorder.log is None:
-        if any(x.__class__ is Tensor and x.on.__class__ is Dual and x.on.token is token for x in inputs):
-            out = Tensor(value, dtype)
-            if recorder.moves(op, a, b, out):
-                return out
-        return apply(op, inputs, None)
-    if not ((a.__class__ is Tensor and a.on is token) or (b.__class__ is Tensor and b.on is token)):
+    if recorder.log is None or not (
+        (a.__class__ is Tensor and a.on is token) or (b.__class__ is Tensor and b.on is token)
+    ):
         return apply(op, inputs, None)
     out = Tensor(value, dtype, token)
     site = STATE.site
