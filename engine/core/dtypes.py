@@ -41,33 +41,6 @@ class DType:
         return self.kind in "fc"
 
 
-def _greatest(dtype: DType) -> int | float:
-    if dtype.kind == "i":
-        return int(2 ** (dtype.bits - (dtype.name[0] != "u")) - 1)
-    if dtype.kind not in "fc":
-        from .errors import failure
-
-        raise failure("E0305", f"{dtype.name} has no greatest value")
-    import numpy as np
-
-    return float(np.finfo(dtype.name).max)
-
-
-def _least(dtype: DType) -> int | float:
-    return 0 if dtype.name[0] == "u" else -_greatest(dtype) - (dtype.kind == "i")
-
-
-# What a program can ask of a dtype.
-DType.attributes = {  # type: ignore[attr-defined]
-    "name": lambda dtype: dtype.name,
-    "size": lambda dtype: (dtype.bits + 7) // 8,
-    "max": _greatest,
-    "min": _least,
-    "as_numpy_dtype": lambda dtype: dtype,
-    **{word: lambda dtype, kind=kind: dtype.kind == kind
-       for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
-}  # fmt: skip
-
 BOOL = DType("bool", "b", 8)
 INT8 = DType("int8", "i", 8)
 INT16 = DType("int16", "i", 16)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.dtypes import raw_dtype
+from ..core.dtypes import DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe
@@ -127,6 +127,44 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "imag": lambda x: OPERATORS.imag(x),
 }
 OF_STRINGS = frozenset(("shape", "dtype", "ndim", "size"))  # what a string has as a scalar tensor
+
+
+def greatest(dtype: DType) -> int | float:
+    if dtype.kind == "i":
+        return int(2 ** (dtype.bits - (dtype.name[0] != "u")) - 1)
+    if dtype.kind not in "fc":
+        raise failure("E0305", f"{dtype.name} has no greatest value")
+    return float_limit("max")(dtype)
+
+
+def least(dtype: DType) -> int | float:
+    return 0 if dtype.name[0] == "u" else -greatest(dtype) - (dtype.kind == "i")
+
+
+def float_limit(name: str) -> Callable[[DType], float]:
+    """An attribute of dtypes of floats that NumPy's finfo has."""
+
+    def read(dtype: DType) -> float:
+        if dtype.kind not in "fc":
+            raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
+        import numpy as np
+
+        return float(getattr(np.finfo(dtype.name), name))
+
+    return read
+
+
+# What a program can ask of a dtype.
+DType.attributes = {  # type: ignore[attr-defined]
+    "name": lambda dtype: dtype.name,
+    "size": lambda dtype: (dtype.bits + 7) // 8,
+    "max": greatest,
+    "min": least,
+    "as_numpy_dtype": lambda dtype: dtype,
+    **{word: lambda dtype, kind=kind: dtype.kind == kind
+       for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
+    **{name: float_limit(name) for name in ("eps", "epsneg", "tiny", "smallest_normal")},
+}  # fmt: skip
 
 
 def item(x: Any, *index: Any) -> Any:

@@ -274,22 +274,6 @@ def print_with(options: dict[str, Any], formatter: Any = None) -> None:
     STATE.print_with(options)
 
 
-def float_limit(name: str) -> Any:
-    """An attribute of dtypes of floats that NumPy's finfo has."""
-
-    def read(dtype: Any) -> float:
-        if dtype.kind not in "fc":
-            raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
-        import numpy as np
-
-        return float(getattr(np.finfo(dtype.name), name))
-
-    return read
-
-
-DType.attributes |= {name: float_limit(name) for name in ("eps", "epsneg", "tiny", "smallest_normal")}  # type: ignore[attr-defined]
-
-
 def finfo_(dtype: Any) -> Any:
     """np.finfo: the dtype, whose attributes are the limits of its numbers."""
     found = as_dtype(dtype)

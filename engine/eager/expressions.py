@@ -18,10 +18,10 @@ from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import get_attribute
 from .calls import arguments
+from .generators import Generator
 from .operators import binary, compare, truth
 from .operators import prefix as apply_prefix
 from .text import formatted
-from .values import Generator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import VIEWS, hashable, iterate, unpack
 from ..ops.registry import OPERATOR_ROWS
 from .classes import Instance
+from .generators import Generator
 from .operators import binary, compare, truth
-from .values import Generator, invoke
+from .values import invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from ...parser.fields import Record
-from ..core import limits
 from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
 from ..core.operation import UNFIT, unfit
-from ..core.state import STATE
-from ..core.wording import calls_itself
 from ..kinds.kind import INVOKE
 
 TYPE_CHECKING = False
@@ -144,53 +141,6 @@ def point_outside(error: AdiffError, site: Site) -> None:
     """Let an error inside the library point at the program's call of it, which is at `site`."""
     if error.span is not None and error.span.source.library and not (site.source is None or site.source.library):
         error.span = span_of(site)
-
-
-class Generator:
-    """What a call of a function with `yield` gives: an iterator that runs the body up to the next `yield` for each item."""
-
-    __slots__ = ("library", "name", "steps")
-    description = "a generator"
-
-    def __init__(self, name: str, steps: Any, library: bool = False) -> None:
-        self.name = name
-        self.steps = steps
-        self.library = library
-
-    def __iter__(self) -> Generator:
-        return self
-
-    def method_get_next(self) -> Any:
-        """What TensorFlow's iterators of Datasets call `next`."""
-        return next(self)
-
-    def __next__(self) -> Any:
-        return self.resume(next)
-
-    def method_throw(self, exception: Any) -> Any:
-        """Raise an exception at the `yield` where it stands; the next item."""
-        from .exceptions import raise_value
-
-        try:
-            return self.resume(lambda steps: steps.throw(raise_value(exception)))
-        except StopIteration:
-            raise failure("E0413", f"{self.name} has no more items") from None
-
-    def resume(self, step: Callable[[Any], Any]) -> Any:
-        if STATE.depth >= limits.MAX_CALL_DEPTH:
-            raise calls_itself(self.name)
-        site = STATE.site
-        if self.library and not in_library(site):
-            STATE.outside = site
-        STATE.depth += 1
-        try:
-            return step(self.steps)
-        except AdiffError as error:
-            if self.library:
-                point_outside(error, site)
-            raise
-        finally:
-            STATE.depth -= 1
 
 
 class Bound(Record):
