@@ -26,7 +26,8 @@ from .libraries import WithDefaultDtypes
 from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
-from .tapes import GradientTape, beyond_tensorflow, sweeps
+from .tapes import FUNCTIONS as TAPES
+from .tapes import GradientTape, beyond_tensorflow
 from .text import representation, text
 from .transforms import TRANSFORMS
 from .values import Bound, Builtin, Context, Function, in_library, invoke
@@ -294,7 +295,7 @@ FUNCTIONS: dict[str, Any] = {
     "no_op": lambda *args, **named: None,
     "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "internal.print_options": print_options,
-    "internal.print_with": print_with, "internal.sweeps": sweeps, **CLASSES, **TRANSFORMS, **INTERNAL,
+    "internal.print_with": print_with, **CLASSES, **TAPES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 
 

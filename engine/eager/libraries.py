@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from copy import copy
 from functools import cache
 from zlib import crc32
@@ -104,24 +105,6 @@ def load(compiler: Compiler, file: str) -> list[Any]:
 # --- what the files of the library call as `internal.name` ------------------------------------------------------------
 
 
-def attributes(x: Any) -> dict[str, Any]:
-    """The attributes of an instance, in the order in which they were assigned."""
-    return dict(x.fields)
-
-
-def is_instance(x: Any) -> bool:
-    return x.__class__ is Instance
-
-
-def is_class(x: Any) -> bool:
-    return x.__class__ is Class
-
-
-def instance_of(cls: Class) -> Instance:
-    """An instance on which `__init__` has not been called."""
-    return Instance(cls)
-
-
 def arguments(x: Any) -> dict[str, Any]:
     """What an instance was made with, by the names of the parameters, with their defaults; a name that is None is none."""
     args, keywords = x.given
@@ -142,27 +125,10 @@ def leaves(x: Any) -> list[Any]:
     return [x] if hasattr(x, "snapshot") or x.__class__ is Instance else []
 
 
-def parts(x: Any, module: Class) -> tuple[list[Any], list[Any]]:
-    """The Variables in the attributes of an instance, those of `_weights` first, and the instances of `module`."""
-    held = leaves([x.fields["_weights"], *x.fields.values()])
-    instances = [y for y in held if y.__class__ is Instance and y.cls.derives_from(module)]
-    return distinct([y for y in held if y.__class__ is not Instance]), distinct(instances)
-
-
-def distinct(items: list[Any]) -> list[Any]:
-    """The items without those that are one of the earlier ones."""
-    return list({id(x): x for x in items}.values())
-
-
 def takes_gradients(x: Any) -> bool:
     """Whether a function of the program names `tf.gradients`."""
     named = (c.LibraryName,)
     return x.__class__ is Function and any(isinstance(n, named) and n.name in GRADIENTS for n in nodes(x.code))
-
-
-def of_library(x: Any) -> bool:
-    """Whether a value is a function that the library has made."""
-    return x.__class__ is Function and x.library
 
 
 def function_of(x: Any) -> Any:
@@ -240,15 +206,6 @@ def constants(cls: Class) -> dict[str, Any]:
     return {name: x for name, x in cls.members.items() if name[0] != "_" and x.__class__ not in kinds}
 
 
-def derives(cls: Class, *others: Class) -> bool:
-    return any(cls.derives_from(other) for other in others)
-
-
-def set_order(items: Any) -> list[Any]:
-    """The items of a set in Python's order where that is one of the items alone: of integers."""
-    return list(set(items) if all(x.__class__ is int for x in items) else items)
-
-
 def hash_of(x: Any) -> int:
     """Python's hash of what can be a key, but the same in every run for strings, None and nan."""
     x = hashable(x)
@@ -265,10 +222,6 @@ def set_field(x: Any, name: str, value: Any) -> None:
         x.set_attribute(name, value)
     else:
         x.fields[name] = value
-
-
-def freeze(cls: Class) -> None:
-    cls.frozen = True
 
 
 def set_mask(x: Any, mask: Any) -> None:
@@ -290,29 +243,10 @@ def mask_of(x: Any) -> Any:
     return STATE.masks.get(id(x), (None, None))[1]
 
 
-def set_float(dtype: Any) -> None:
-    """Let what `tf.` makes of bare floats have this dtype until the program ends."""
-    STATE.tensorflow_float = as_dtype(dtype)
-
-
 def progress(message: str) -> None:
     """Show how far a long call is, where somebody watches."""
     if STATE.progress is not None:
         STATE.progress(message)
-
-
-def clock() -> float:
-    """The seconds since 1970."""
-    from time import time
-
-    return time()
-
-
-def perf_counter() -> float:
-    """The seconds of a clock that never goes back."""
-    from time import perf_counter
-
-    return perf_counter()
 
 
 def date_text(seconds: Any, form: Any) -> str:
@@ -328,11 +262,25 @@ def date_text(seconds: Any, form: Any) -> str:
 
 
 FUNCTIONS: dict[str, Any] = {
-    "internal." + function.__name__: function
-    for function in (
-        arguments, attributes, is_class, is_instance, flatten, rebuild, leaves, distinct,
-        parts, name_of, of_library, parameters, is_tensor, suggestion, pass_over, copied, with_members,
-        fields, derives, constants, instance_of, set_order, hash_of, set_field, freeze, set_mask, mask_of, set_float, progress, clock,
-        perf_counter, date_text, drawn, takes_gradients,
-    )
+    **{
+        "internal." + function.__name__: function
+        for function in (
+            arguments, flatten, rebuild, leaves, name_of, parameters, is_tensor, suggestion, pass_over, copied, with_members,
+            fields, constants, hash_of, set_field, set_mask, mask_of, progress, date_text, drawn, takes_gradients,
+        )
+    },
+    "internal.attributes": lambda x: dict(x.fields),  # in the order in which they were assigned
+    "internal.is_class": lambda x: x.__class__ is Class,
+    "internal.is_instance": lambda x: x.__class__ is Instance,
+    "internal.instance_of": lambda cls: Instance(cls),  # without a call of `__init__`
+    "internal.of_library": lambda x: x.__class__ is Function and x.library,
+    "internal.derives": lambda cls, *others: any(map(cls.derives_from, others)),
+    "internal.freeze": lambda cls: setattr(cls, "frozen", True),
+    "internal.distinct": lambda items: list({id(x): x for x in items}.values()),
+    # The items of a set in Python's order where that is one of the items alone: of integers.
+    "internal.set_order": lambda items: list(set(items) if all(x.__class__ is int for x in items) else items),
+    # What `tf.` makes of bare floats has this dtype until the program ends.
+    "internal.set_float": lambda dtype: setattr(STATE, "tensorflow_float", as_dtype(dtype)),
+    "internal.clock": lambda: time.time(),
+    "internal.perf_counter": lambda: time.perf_counter(),
 }  # fmt: skip

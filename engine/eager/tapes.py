@@ -9,7 +9,7 @@ from ..core.errors import failure
 from ..core.following import follows
 from ..core.operands import as_operand, describe, operand_dtype, shape_text, tensor
 from ..core.state import RECORDERS, STATE
-from ..core.tensor import OPERATORS, Tensor, count, shape_of
+from ..core.tensor import OPERATORS, Tensor, shape_of
 from .structure import flatten, located, rebuild
 from .values import Context, Derived
 
@@ -249,36 +249,11 @@ class GradientTape(Context):
         if active:
             self.enter()
 
-    def method_stop_recording(self) -> StopRecording:
-        return StopRecording(self)
-
     def method_watched_variables(self) -> tuple[Variable, ...]:
         return tuple(self.tape.variables)
 
     def method_watch(self, x: Any) -> None:
         self.watch(x)
-
-
-class StopRecording(Context):
-    """`with t.stop_recording():` suspends one tape."""
-
-    __slots__ = ("place", "tape")
-
-    def __init__(self, tape: GradientTape) -> None:
-        self.tape = tape
-        self.place = -1
-
-    def enter(self) -> None:
-        if not self.tape.active:
-            raise failure("E0504", "stop_recording needs a tape that is recording")
-        if self.tape.tape in RECORDERS:
-            self.place = RECORDERS.index(self.tape.tape)
-            RECORDERS.remove(self.tape.tape)
-
-    def leave(self) -> None:
-        # A block inside another leaves the tape to the outer one, and a tape that was read in the meantime stays off.
-        if self.place >= 0 and self.tape.active and self.tape.tape not in RECORDERS:
-            RECORDERS.insert(self.place, self.tape.tape)
 
 
 def operand(x: Any) -> Any:
@@ -307,18 +282,6 @@ def zeros_for(leaf: Any) -> Any:
     return 0.0
 
 
-def direction(target: Any, axis: int, i: int) -> Any:
-    """The cotangent with ones in flat place `i` behind the first axes of a target."""
-    import numpy as np
-
-    shape = shape_of(target)
-    if not shape:
-        return 1.0
-    array = np.zeros(shape, dtype=target.dtype.name if target.dtype.differentiable else float)
-    array.reshape(count(shape[:axis]), -1)[:, i] = 1
-    return Tensor(array, target.dtype)
-
-
 def sweeps(tape: GradientTape, unconnected_gradients: Any) -> tuple[Derived, Derived]:
     """The one use of a tape, for Jacobians: a function that gives the gradients of leaves along a `direction`, and one that
     says why sources are unconnected, and returns whether those are to be zeros."""
@@ -327,7 +290,7 @@ def sweeps(tape: GradientTape, unconnected_gradients: Any) -> tuple[Derived, Der
 
     def sweep(args: list[Any], keywords: dict[str, Any]) -> Any:
         target = tape.target(args[0])
-        return tape.differentiate([target], [direction(target, *args[2:])], args[1], False)[0]
+        return tape.differentiate([target], [args[2]], args[1], False)[0]
 
     def explain(args: list[Any], keywords: dict[str, Any]) -> bool:
         target, sources, found = args
@@ -335,6 +298,26 @@ def sweeps(tape: GradientTape, unconnected_gradients: Any) -> tuple[Derived, Der
         return zero
 
     return Derived("sweep", sweep), Derived("explain", explain)
+
+
+def suspend(tape: GradientTape) -> int:
+    """Let a tape record nothing; where it stood, and -1 where it recorded nothing already."""
+    if not tape.active:
+        raise failure("E0504", "stop_recording needs a tape that is recording")
+    if tape.tape not in RECORDERS:
+        return -1
+    place = RECORDERS.index(tape.tape)
+    RECORDERS.remove(tape.tape)
+    return place
+
+
+def resume(tape: GradientTape, place: int) -> None:
+    """Let a tape record again; one that was read in the meantime stays off."""
+    if place >= 0 and tape.active and tape.tape not in RECORDERS:
+        RECORDERS.insert(place, tape.tape)
+
+
+FUNCTIONS: dict[str, Any] = {"internal.sweeps": sweeps, "internal.suspend": suspend, "internal.resume": resume}
 
 
 def not_watched(dtype: str) -> None:

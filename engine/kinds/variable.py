@@ -8,7 +8,7 @@ from ..core.following import path_ends
 from ..core.operands import as_operand, shape_text
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
-from .access import constant_of, get_item, iterate, static_index
+from .access import constant_of, get_item, static_index
 from .kind import Kind
 
 TYPE_CHECKING = False
@@ -128,21 +128,10 @@ class Variable(Kind):
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<Variable shape={self.shape} dtype={self.dtype.name} value={show(self.snapshot)}>"
 
-    def iterate(self) -> Any:
-        return iterate(self.read_value())
-
     # --- methods ----------------------------------------------------------------------------------------------------
 
     def method_assign(self, value: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
         return self.assign_value(value)
-
-    def method_assign_add(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
-        assignment_breaks(as_operand(delta))
-        return self.replace(lambda old: OPERATORS.add(old, _still(delta)))
-
-    def method_assign_sub(self, delta: Any, use_locking: Any = False, read_value: Any = True) -> Variable:
-        assignment_breaks(as_operand(delta))
-        return self.replace(lambda old: OPERATORS.subtract(old, _still(delta)))
 
     method_value = method_read_value = read_value
 
@@ -161,14 +150,8 @@ class VariableSlice(Record, Kind):
     def read_value(self) -> Any:
         return self.value
 
-    def get_item(self, index: Any) -> Any:
-        return get_item(self.read_value(), index)
-
     def set_item(self, index: Any, value: Any) -> Any:
         return self.variable.set_item(index, value)
-
-    def iterate(self) -> Any:
-        return iterate(self.read_value())
 
     def method_assign(self, value: Any) -> Variable:
         return self.variable.assign_part(self.index, value)
