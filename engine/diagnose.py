@@ -128,7 +128,7 @@ def has_nan(x: Any) -> bool:
     return bool(np.isnan(value).any())
 
 
-def find_origin(evaluation: Any, derivative: bool) -> None:
+def find_origin(evaluation: Any, derivative: bool) -> bool:
     """Run the program again, looking at every result, and leave a notice at the origin, if one is found."""
     told = len(STATE.notices)
     wrong = not all_finite(evaluation.outcome.value)
@@ -136,6 +136,7 @@ def find_origin(evaluation: Any, derivative: bool) -> None:
     if derivative and not wrong and len(STATE.notices) == told:
         # No cotangent tells: it began in what the program differentiates itself, or in a tangent.
         repeat(evaluation, derivative, ValueTrace())
+    return True
 
 
 def repeat(evaluation: Any, derivative: bool, trace: ValueTrace | None) -> None:

@@ -24,7 +24,7 @@ MOMENT = 1.0
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from .api import Program
@@ -283,40 +283,46 @@ class Evaluation(Derivatives):
         arrays = [x for x in given if getattr(x, "ndim", 0)]
         self.outcome.value = apart(to_plain(value), arrays) if arrays else to_plain(value)
 
+    def again(self, work: Callable[[], Any], briefly: bool = True) -> Any:
+        """What `work` finds in another run on the tape; None where it is to be done `briefly` and takes more than a moment."""
+        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
+        if briefly:
+            give_way_after(MOMENT)
+        try:
+            return work()
+        except GivesWay:
+            return None
+        finally:
+            stay()
+
     def why_unconnected(self, sources: list[int]) -> list[tuple[str, str, Any]]:
-        """Why the value does not depend on some sources, and where their paths end: names, reasons and places, by a run on the
-        tape, if it is done in a moment."""
+        """Why the value does not depend on some sources, and where their paths end: names, reasons and places."""
         from .eager.tapes import unconnected_reason_of
 
         told, seen = len(STATE.notices), set(STATE.seen)
-        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
-        give_way_after(MOMENT)
-        try:
+
+        def reasons() -> Any:
             tape, tensors, y = drivers.recorded(self.function, self.sources())
             wanted = [tensors[i] for i in sources]
-            found = [unconnected_reason_of(tape, tape.log.copy(), x, [x], [as_operand(y)]) for x in wanted]
-        except (GivesWay, AdiffError):
-            found = [("the target does not depend on the source", None)] * len(sources)
+            return [unconnected_reason_of(tape, tape.log.copy(), x, [x], [as_operand(y)]) for x in wanted]
+
+        try:
+            found = self.again(reasons)
+        except AdiffError:
+            found = None
         finally:
-            stay()
             del STATE.notices[told:]
             STATE.seen = seen
-        return [(self.names[i], *reason) for i, reason in zip(sources, found)]
+        unknown = [("the target does not depend on the source", None)] * len(sources)
+        return [(self.names[i], *reason) for i, reason in zip(sources, found or unknown)]
 
     def explain_assertion(self) -> None:
         """Where the first NaN or infinity came from before an assertion failed, if there was one."""
         from .diagnose import ValueTrace, repeat
 
-        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
         STATE.write = None
         site, trace = STATE.site, ValueTrace()
-        give_way_after(MOMENT)
-        try:
-            repeat(self, False, trace)
-        except GivesWay:
-            pass
-        finally:
-            stay()
+        self.again(lambda: repeat(self, False, trace))
         trace.tell(None)
         STATE.site = site
 
@@ -330,17 +336,8 @@ class Evaluation(Derivatives):
         from .diagnose import find_origin
 
         start = time.perf_counter()
-        of_kernel = outcome.engine == "kernel"
-        self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
-        if of_kernel:
-            give_way_after(MOMENT)
-        try:
-            find_origin(self, self.command.differentiates)
-        except GivesWay:
+        if not self.again(lambda: find_origin(self, self.command.differentiates), outcome.engine == "kernel"):
             STATE.notify(
                 "N0603", "the result holds nan or inf; --engine tape finds where the first one arises", self.end_site()
             )
-        finally:
-            if of_kernel:
-                stay()
-            outcome.timings["origin"] = time.perf_counter() - start
+        outcome.timings["origin"] = time.perf_counter() - start

@@ -11,6 +11,7 @@ recorded scalar operation costs four references and its result. The sweep pops w
 
 from __future__ import annotations
 
+from ...parser.fields import Record
 from ..core.dtypes import FLOAT32
 from ..core.errors import ARITHMETIC_FAULTS
 from ..core.following import CONDITION, add_mark, follows, site_for
@@ -36,15 +37,12 @@ if TYPE_CHECKING:
 MAX_BREAKS = 1000
 
 
-class Break:
+class Break(Record):
     """A place where the path of a followed tensor ended: an operation without a tangent, an assignment, ..."""
 
-    __slots__ = ("inputs", "reason", "site")
-
-    def __init__(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
-        self.site = site
-        self.inputs = inputs
-        self.reason = reason
+    site: Site
+    inputs: Sequence[Tensor]
+    reason: str
 
 
 class OutsideLog(list[object]):

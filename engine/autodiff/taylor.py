@@ -10,7 +10,7 @@ sin, and each of the two is found one coefficient after the other.
 
 from __future__ import annotations
 
-from operator import mul
+from operator import eq, ge, gt, le, lt, mul, ne
 
 from ...parser.errors import AdiffError
 from ..core.dispatch import apply, apply_scalar
@@ -62,31 +62,12 @@ class Series:
         """Apply a row to inputs of which at least one is a series."""
         return apply_series(op, inputs, attributes)
 
-    def text(self, representation: Any) -> str:
-        """What a program makes of numbers as text has no series; where it only prints them nobody asks."""
-        raise Unsupported
-
-    # Equal by value as numbers are, and so no key of a dict: what compares by identity asks for id().
-    def __eq__(self, other: object) -> bool:
-        return head(self) == head(other)
-
-    def __ne__(self, other: object) -> bool:
-        return head(self) != head(other)
-
     def __bool__(self) -> bool:
         return head(self) != 0
 
-    def __lt__(self, other: Any) -> bool:
-        return head(self) < head(other)
-
-    def __le__(self, other: Any) -> bool:
-        return head(self) <= head(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return head(self) > head(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return head(self) >= head(other)
+    def text(self, representation: Any) -> str:
+        """What a program makes of numbers as text has no series; where it only prints them nobody asks."""
+        raise Unsupported
 
 
 def head(x: Any) -> float:
@@ -309,6 +290,16 @@ RECURRENCES: dict[Operation, Callable[..., Any]] = {
     OPERATOR_ROWS["**"]: power,
     PREFIX_ROWS["-"]: negative,
 }
+
+
+def comparison(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    return lambda a, b: compare(head(a), head(b))
+
+
+# Equal by value as numbers are, and so no key of a dict: what compares by identity asks for id().
+for _compare in (eq, ne, lt, le, gt, ge):
+    setattr(Series, f"__{_compare.__name__}__", comparison(_compare))
+setattr(Series, "__hash__", None)  # noqa: B010
 
 
 def operator(row: Operation, turn: int = 1) -> Callable[..., Any]:
