@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 
 from ..parser.errors import AdiffError
-from .core.dtypes import COMPLEX128, FLOAT64, MEETING, WEAK_COMPLEX
+from .core.dtype_rules import MEETING
+from .core.dtypes import COMPLEX128, FLOAT64, WEAK_COMPLEX
 from .core.errors import failure
 from .core.following import add_mark
 from .core.operands import as_operand, plain, tensor

@@ -101,20 +101,10 @@ SPELLINGS: dict[str, DType] = {
 }
 
 _RAW: dict[type, DType] = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX, str: STRING}
-_RANK = {"b": 0, "i": 1, "f": 2, "c": 3}
 REAL_PART = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT, WEAK_COMPLEX64: WEAK_FLOAT32}
 COMPLEX_OF = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128, WEAK_FLOAT: WEAK_COMPLEX, WEAK_FLOAT32: WEAK_COMPLEX64}
 for _table in (REAL_PART, COMPLEX_OF):
     _table.update({NUMPY[a]: NUMPY[b] for a, b in _table.items() if a in NUMPY})
-
-
-class DTypeMismatch(Exception):
-    """Two strong dtypes met; the caller, which knows the operation, words the message."""
-
-    def __init__(self, first: DType, second: DType) -> None:
-        super().__init__(f"{first.name} and {second.name}")
-        self.first = first
-        self.second = second
 
 
 def numpys(dtype: DType) -> DType:
@@ -125,59 +115,6 @@ def numpys(dtype: DType) -> DType:
 def raw_dtype(value: object) -> DType | None:
     """The dtype of a bare Python scalar, or None if `value` is not one."""
     return _RAW.get(value.__class__)
-
-
-# What two strong dtypes compute in that may meet all the same: none, but while `check` takes a complex step.
-MEETING: dict[tuple[DType, DType], DType] = {}
-
-
-def promote(first: DType, second: DType) -> DType:
-    """The dtype in which two operands compute.
-
-    Raises DTypeMismatch when both are strong and differ, or when a weak float meets a strong integer.
-    A bool operand of arithmetic counts as a weak integer, as in Python and NumPy.
-    """
-    if first is second:
-        return first
-    if WEAK_COUNT in (first, second) and WEAK_INT in (first, second):
-        return WEAK_COUNT  # 2*n and n//2 count as n does
-    if first is WEAK_COUNT:
-        first = WEAK_FLOAT
-    if second is WEAK_COUNT:
-        second = WEAK_FLOAT
-    if first is second:
-        return first
-    rank_first, rank_second = _RANK.get(first.kind), _RANK.get(second.kind)
-    if rank_first is None or rank_second is None:
-        raise DTypeMismatch(first, second)
-    if first.weak and second.weak:
-        if not (first.bare or second.bare):
-            from numpy import promote_types
-
-            return NUMPY[STRONG[promote_types(first.name, second.name).name]]
-        if rank_first == rank_second and not (first.bare and second.bare):
-            return second if first.bare else first
-        if rank_first == rank_second:
-            return first if first.bits < second.bits else second
-        return first if rank_first > rank_second else second
-    if first.weak:
-        first, second, rank_first, rank_second = second, first, rank_second, rank_first
-    # `first` is strong; `second` may be weak.
-    if second.weak:
-        if rank_second <= rank_first:
-            return first
-        if rank_first == 0:  # a bool counts as a weak integer
-            return second
-        if first in COMPLEX_OF:  # a complex literal beside a strong float
-            return COMPLEX_OF[first]
-        raise DTypeMismatch(first, second)
-    if rank_first == 0:
-        return second
-    if rank_second == 0:
-        return first
-    if (first, second) in MEETING:
-        return MEETING[first, second]
-    raise DTypeMismatch(first, second)
 
 
 def of_numpy(dtype: Any) -> DType | None:

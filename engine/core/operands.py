@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from . import limits
-from .dtypes import BOOL, STRING, WEAK_COUNT, WEAK_FLOAT, DType, promote, raw_dtype
+from .dtype_rules import promote
+from .dtypes import BOOL, STRING, WEAK_COUNT, WEAK_FLOAT, DType, raw_dtype
 from .errors import failure
 from .following import path_ends
 from .state import STATE
