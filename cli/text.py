@@ -35,7 +35,7 @@ def program_of(request: Request, environment: Environment) -> Program:
     return parsed(*program_text(request, environment))
 
 
-MOST_PROGRAMS = 100
+MOST_PROGRAMS = 1_000
 PROGRAMS: dict[tuple[str, str], Program] = {}
 
 
