@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .core.errors import span_of
-from .program.vocabulary import FORBIDDEN, MODULES, bare
+from .program.vocabulary import FORBIDDEN, MODULES, bare, is_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def unbound_hint(program: Program, name: str) -> str | None:
             f"bind the input: --at {name}=...; if it is meant as a module: NumPy's names stand under np, TensorFlow's "
             "under tf, JAX's under jnp, Python's under math"
         )
-    meaning = bare(name)
-    if meaning is not None and meaning.kind in ("row", "intrinsic", "library"):
+    if is_function(bare(name)):
         return f"'{name}' is a function, to be called: {name}(...); an input of that name is bound by --at {name}=..."
     return None
 

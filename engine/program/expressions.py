@@ -128,10 +128,10 @@ class Expressions(Names):
         path = self.module_path(callee)
         if path is not None:
             meaning = vocabulary.called(path)
-            if meaning is not None and meaning.kind != "constant":
-                found = self.call_of(vocabulary.expression_of(meaning), node)
+            if meaning is not None and not vocabulary.is_constant(meaning):
+                found = self.call_of(meaning, node)
                 literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
-                operation = meaning.kind == "row" or library.operation_of(vocabulary.expression_of(meaning)) is not None
+                operation = found.__class__ is c.Apply or library.operation_of(meaning) is not None
                 if literal and operation and vocabulary.MODULES.get(path[0]) == "tensorflow":
                     from ..ops.tensorflow import WITH_DEFAULT_DTYPE
 
@@ -220,7 +220,7 @@ class Expressions(Names):
         if path is not None:
             meaning = vocabulary.dotted(path)
             if meaning is not None:
-                return vocabulary.expression_of(meaning)
+                return meaning
             if not vocabulary.has_attributes(path[:-1]):
                 raise self.unknown_member(path, node)
         if is_inside(node.name, METHODS):
@@ -251,8 +251,9 @@ class Expressions(Names):
         ]
 
     def set_display(self, node: s.Set) -> c.Expr:
-        made: c.Expr = vocabulary.expression_of(vocabulary.Meaning("library", ("builtins", "set")))
-        return c.Call(made, [c.MakeList(self.items(node.elements))], [], self.site(node))
+        return c.Call(
+            c.LibraryName("builtins", "set", False), [c.MakeList(self.items(node.elements))], [], self.site(node)
+        )
 
     def dict_display(self, node: s.Dict) -> c.Expr:
         keys = [None if key is None else self.expression(key) for key in node.keys]

@@ -11,6 +11,7 @@ from functools import cache
 from ...parser import syntax as s
 from ...parser.source import Source
 from ...parser.suggest import suggest
+from ..core.dtypes import DType
 from ..ops.registry import OPERATOR_ROWS
 from . import core as c
 from . import library, vocabulary
@@ -230,7 +231,7 @@ class Lowering(Expressions):
             path = self.module_path(node)
             if path is not None:
                 meaning = vocabulary.dotted(path)
-        return meaning.value if meaning is not None and meaning.kind == "dtype" else None
+        return meaning.value if meaning.__class__ is c.Literal and meaning.value.__class__ is DType else None
 
     def augmented(self, node: s.AugAssign) -> c.Stmt:
         if node.target.__class__ is s.Name:

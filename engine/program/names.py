@@ -41,7 +41,7 @@ class Names:
             self.modules["internal"] = ["internal"]
         # The module's variables that are assigned wherever the statement at hand is reached, in the order of their assignment.
         self.assigned: dict[str, None] = {}
-        self.imported: dict[str, vocabulary.Meaning] = {}
+        self.imported: dict[str, c.Expr] = {}
         if session is not None:
             self.imported = session.imported
             session.modules = self.modules = session.modules or self.modules
@@ -114,7 +114,7 @@ class Names:
         if name in self.held:
             return self.input_load(name, node)
         if name in self.imported:
-            return vocabulary.expression_of(self.imported[name])
+            return self.imported[name]
         if name == "__name__":
             return c.Literal("__main__")
         if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
@@ -125,19 +125,15 @@ class Names:
                 raise self.unknown_member(self.modules[name], node)
             raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
         if position == "call":
-            if meaning is None or meaning.kind == "constant":
+            if meaning is None or vocabulary.is_constant(meaning):
                 raise self.unknown_function(name, node)
-            return vocabulary.expression_of(meaning)
-        if meaning is None:
-            return self.input_load(name, node)
-        if meaning.kind in ("row", "intrinsic", "library") and position == "value":
+            return meaning
+        if meaning is None or name in self.inputs or (vocabulary.is_function(meaning) and position == "value"):
             # `beta*x`: a function cannot stand there, so it is an input that shares its name.
             return self.input_load(name, node)
         # A constant or a function where a function may stand: itself, unless an input of that name is bound.
-        if name in self.inputs:
-            return self.input_load(name, node)
         if name not in self.optional:
-            self.optional[name] = (self.module.fresh(name), vocabulary.expression_of(meaning))
+            self.optional[name] = (self.module.fresh(name), meaning)
         return c.Load(self.height(self.scope), self.optional[name][0], name, self.site(node))
 
     def module_path(self, node: s.Expression) -> list[str] | None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+import os
+from functools import cache
 
-from ...parser.fields import Record
-from ..core.dtypes import SPELLINGS, numpys
+from ..core.dtypes import SPELLINGS, DType, numpys
 from ..core.errors import CATCHABLE
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
 from ..kinds import names as kinds
 from ..ops.registry import NAMES
+from ..version import VERSION
 from . import library
 from .core import Expr, Intrinsic, LibraryName, Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 CONSTANTS: dict[str, Any] = {
@@ -180,164 +181,155 @@ def of_complex(name: str) -> Operation:
     return Operation("cmath." + name, "z", "composite", function=function)
 
 
-class Meaning(Record):
-    """What a name of the vocabulary stands for: an expression of the core program."""
-
-    kind: str  # "row" "intrinsic" "constant" "dtype" "library"
-    value: Any
+def defined(found: tuple[str, str] | None) -> LibraryName | None:
+    """What a file of the library defines, of its path and the name there; None for None."""
+    return None if found is None else LibraryName(*found, False)
 
 
-def bare(name: str) -> Meaning | None:
+# What dotted names mean of which the last part alone means something else, or nothing.
+MEMBERS: dict[str, Expr] = {
+    **{name: Literal(row) for name, row in NAMES.items() if "." in name},
+    **{name: LibraryName(*place, False) for name, place in library.OPERATIONS.items() if "." in name},
+    **{f"np.{name}": Literal(SPELLINGS[name]) for name in ("int", "float", "bool", "complex", "str")},
+    **{f"errors.{name}": Intrinsic(name) for name in TENSORFLOW_ERRORS},
+    **dict.fromkeys(
+        ("cond", "lax.cond"), LibraryName(WRITTEN["cond"], "cond", False)
+    ),  # that of matrices is linalg.cond
+    **dict.fromkeys(("tf.random.set_seed", "tf.set_random_seed"), LibraryName("numpy_random", "seed", False)),
+    "tree.map": LibraryName(WRITTEN["tree_map"], "tree_map", False),
+    "linalg.LinAlgError": Intrinsic("LinAlgError"),
+    "UnconnectedGradients.NONE": Literal("none"),
+    "UnconnectedGradients.ZERO": Literal("zero"),
+    "__version__": Literal(VERSION),
+}
+
+
+def is_constant(meaning: Expr) -> bool:
+    """Whether what a name means is a number or a text, and nothing to call."""
+    return meaning.__class__ is Literal and meaning.value.__class__ not in (Operation, DType)
+
+
+def is_function(meaning: Expr | None) -> bool:
+    return meaning is not None and (meaning.__class__ is not Literal or meaning.value.__class__ is Operation)
+
+
+def bare(name: str) -> Expr | None:
     """The meaning of a bare name."""
     if name in ("cond", "divmod"):  # Python's, whose names rows have too
-        return Meaning("library", (WRITTEN[name], name))
+        return LibraryName(WRITTEN[name], name, False)
     if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
-        return Meaning("intrinsic", name)
+        return Intrinsic(name)
     return under_prefix(name)
 
 
-def under_prefix(name: str) -> Meaning | None:
+def under_prefix(name: str) -> Expr | None:
     """The meaning of a name under a module's prefix, where `max` is NumPy's and not Python's."""
-    if name in CONSTANTS:
-        return Meaning("constant", CONSTANTS[name])
-    row = NAMES.get(name)
-    if row is not None:
-        return Meaning("row", row)
-    if name in INTRINSIC_ALIASES:
-        name = INTRINSIC_ALIASES[name]
+    for table in (CONSTANTS, NAMES):
+        if name in table:
+            return Literal(table[name])
+    name = INTRINSIC_ALIASES.get(name, name)
     if name in WRITTEN:
-        return Meaning("library", (WRITTEN[name], name))
+        return LibraryName(WRITTEN[name], name, False)
     if name in library.OPERATIONS:
-        return Meaning("library", library.OPERATIONS[name])
+        return LibraryName(*library.OPERATIONS[name], False)
     if name in INTRINSICS or kinds.function(name) is not None:
-        return Meaning("intrinsic", name)
+        return Intrinsic(name)
     if name in kinds.FILES:
-        found = library.find_of_kind([name])
-        return None if found is None else Meaning("library", found)
-    dtype = SPELLINGS.get(name)
-    if dtype is not None:
-        return Meaning("dtype", dtype)
-    return None
+        return defined(library.find_of_kind([name]))
+    return Literal(SPELLINGS[name]) if name in SPELLINGS else None
 
 
-def dotted(parts: list[str]) -> Meaning | None:
+def dotted(parts: list[str]) -> Expr | None:
     """The meaning of `tf.math.log` and its like; None where the module has no such name here."""
     meaning = member(parts) or written(parts)
     root = "numpy" if "numpy" in parts[:-1] else MODULES.get(parts[0], parts[0])  # tf.experimental.numpy is NumPy
-    if meaning is None or root not in ("tensorflow", "numpy"):
+    if root not in ("tensorflow", "numpy"):
         return meaning
     from ..ops.tensorflow import NUMPY, TENSORFLOW
 
-    if meaning.kind == "row":
+    if meaning.__class__ is Literal and meaning.value.__class__ is Operation:
         rows = TENSORFLOW if root == "tensorflow" else NUMPY
-        return Meaning("row", rows.get(meaning.value.name, meaning.value))
-    if root == "tensorflow" and meaning.value == "Variable":
-        return Meaning("intrinsic", "tf.Variable")
-    if root == "tensorflow" and meaning.kind == "intrinsic" and kinds.function(meaning.value) is not None:
-        return Meaning("intrinsic", "tf." + meaning.value)
-    if root == "tensorflow" and meaning.kind == "library" and of_kind(parts):
-        return Meaning("library", (*meaning.value, True))
+        return Literal(rows.get(meaning.value.name, meaning.value))
+    if root == "tensorflow" and meaning.__class__ is Intrinsic:
+        if meaning.name == "Variable" or kinds.function(meaning.name) is not None:
+            return Intrinsic("tf." + meaning.name)
+    if root == "tensorflow" and meaning.__class__ is LibraryName and of_kind(parts):
+        return LibraryName(meaning.file, meaning.name, True)
     return meaning
 
 
-def called(parts: list[str]) -> Meaning | None:
+def called(parts: list[str]) -> Expr | None:
     """The meaning of a dotted name that is called: np.float32(2) makes a number of NumPy's."""
     meaning = dotted(parts)
-    if meaning is not None and meaning.kind == "dtype" and MODULES.get(parts[0], parts[0]) == "numpy":
-        return Meaning("dtype", numpys(meaning.value))
+    if MODULES.get(parts[0], parts[0]) == "numpy" and meaning.__class__ is Literal and meaning.value.__class__ is DType:
+        return Literal(numpys(meaning.value))
     return meaning
 
 
-def member(parts: list[str]) -> Meaning | None:
+def without_versions(parts: list[str]) -> list[str]:
+    """A dotted name after its first part, as it is without TensorFlow's versions."""
+    return [part for part in parts[1:] if part not in ("compat", "v1", "v2", "experimental")]
+
+
+def member(parts: list[str]) -> Expr | None:
     """What a module's name means whatever its defaults are."""
     if parts[0] in PASSED_OVER:
-        return Meaning("intrinsic", parts[0])
+        return Intrinsic(parts[0])
     if library.file_of(["python", parts[0]]):
-        found = library.find(["python", *parts], anywhere=True)
-        return None if found is None else Meaning("library", found)
+        return defined(library.find(["python", *parts], anywhere=True))
     if parts[0] in NOT_SERVED:
         return None
     if parts[0] == "internal":
-        found = library.find(parts, anywhere=True)
-        return Meaning("library", found) if found is not None else Meaning("intrinsic", ".".join(parts))
-    path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
+        return defined(library.find(parts, anywhere=True)) or Intrinsic(".".join(parts))
+    path = without_versions(parts)
     root = MODULES.get(parts[0], parts[0])
     if len(path) > 1 and path[0] == "numpy" and root == "tensorflow":  # tf.experimental.numpy
         root, path = "numpy", path[1:]
     if root == "jax" and (path[:1] == ["random"] or path in (["custom_vjp"], ["custom_jvp"])):
         drawn = library.find(["jax", *path], anywhere=True)
         if drawn is not None:
-            return Meaning("library", drawn)
+            return defined(drawn)
     if path[:1] == ["random"] and root in ("numpy", "jax", "jax.numpy", "scipy"):
         # Theirs take other arguments, and draw from a state or a key.
         served = root == "numpy" and len(path) > 1
-        drawn = library.find(["numpy_random", path[-1]], anywhere=True) if served else None
-        return None if drawn is None else Meaning("library", drawn)
-    if path in (["random", "set_seed"], ["set_random_seed"]) and root == "tensorflow":
-        return Meaning("library", ("numpy_random", "seed"))
+        return defined(library.find(["numpy_random", path[-1]], anywhere=True)) if served else None
     short = {"tensorflow": "tf", "numpy": "np", "jax.numpy": "jnp"}.get(root, root)
     for full in (".".join([short, *path]), ".".join(path)):
-        row = NAMES.get(full)
-        if row is not None and "." in full:
-            return Meaning("row", row)
-        if full in library.OPERATIONS and "." in full:
-            return Meaning("library", library.OPERATIONS[full])
+        if full in MEMBERS:
+            return MEMBERS[full]
     if of_kind(parts):
         path = parts if parts[0] in kinds.FILES else path
-        if kinds.function(".".join(path)) is not None:
-            return Meaning("intrinsic", ".".join(path))
-        found = library.find_of_kind(path)
-        return None if found is None else Meaning("library", found)
+        name = ".".join(path)
+        return Intrinsic(name) if kinds.function(name) is not None else defined(library.find_of_kind(path))
     found = library.find(path) if root == "tensorflow" else None
     if found is not None:
-        return Meaning("library", found)
+        return defined(found)
     if path[:2] == ["keras", "ops"] and len(path) == 3:
         return under_prefix(path[2])  # NumPy's names, with TensorFlow's defaults
-    if path == ["linalg", "LinAlgError"]:
-        return Meaning("intrinsic", "LinAlgError")
-    if path[:1] == ["errors"] and len(path) == 2:
-        return Meaning("intrinsic", path[1]) if path[1] in TENSORFLOW_ERRORS else None
     apart = module_apart(path)
     if apart is not None and path[-1] not in APART[apart][0]:
         return None
     if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
-        return Meaning("row", of_complex(path[0]))
-    if (
-        root == "math" and ".".join(["math", *path]) in INTRINSICS
-    ):  # an integer, and a float in the others' vocabularies
-        return Meaning("intrinsic", ".".join(["math", *path]))
-    if path[-2:] == ["tree", "map"]:
-        return Meaning("library", (WRITTEN["tree_map"], "tree_map"))
-    if path[-1:] == ["cond"] and "linalg" not in path and root != "numpy":
-        return Meaning("library", (WRITTEN["cond"], "cond"))  # the condition number is linalg.cond
-    if path[:1] == ["UnconnectedGradients"] and path[1:] in (["NONE"], ["ZERO"]):
-        return Meaning("constant", path[1].lower())
-    if path == ["__version__"]:
-        from ..version import VERSION
-
-        return Meaning("constant", VERSION)
-    if len(path) > 1 and any(p not in SUBMODULES for p in path[:-1]):
-        return None
-    if "random" in path[:-1]:
-        return None  # its names are rows of their own: tf.random.normal is no other normal
-    if root == "numpy" and path[-1] in ("int", "float", "bool", "complex", "str"):
-        return Meaning("dtype", SPELLINGS[path[-1]])
+        return Literal(of_complex(path[0]))
+    if root == "math" and ".".join(parts) in INTRINSICS:  # an integer, and a float in the others' vocabularies
+        return Intrinsic(".".join(parts))
+    if any(part not in SUBMODULES for part in path[:-1]) or "random" in path[:-1]:
+        return None  # names in random are rows of their own: tf.random.normal is no other normal
     return under_prefix(path[-1]) if path else None
 
 
-def written(parts: list[str]) -> Meaning | None:
+def written(parts: list[str]) -> Expr | None:
     """The meaning of TensorFlow's small functions, which the library has in the language itself."""
     if MODULES.get(parts[0]) != "tensorflow":
         return None
-    path = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental", "math", "nn", "linalg", "numpy")]
-    found = library.find(path, anywhere=True) if path[:1] not in (["internal"], ["kinds"]) else None
-    return Meaning("library", found) if found is not None else None
+    path = [part for part in without_versions(parts) if part not in ("math", "nn", "linalg", "numpy")]
+    return None if path[:1] in (["internal"], ["kinds"]) else defined(library.find(path, anywhere=True))
 
 
 def has_attributes(parts: list[str]) -> bool:
     """Whether a dotted name is a dtype or a class of the library: `tf.float32.max`, `tf.random.Generator.from_seed`."""
     meaning = dotted(parts) if len(parts) > 1 else None
-    return meaning is not None and meaning.kind in ("dtype", "library")
+    return meaning.__class__ is LibraryName or (meaning.__class__ is Literal and meaning.value.__class__ is DType)
 
 
 def is_module(path: list[str]) -> bool:
@@ -361,7 +353,7 @@ def importable(name: str) -> list[str] | None:
 def of_kind(parts: list[str]) -> bool:
     """Whether a dotted name is one of a value kind: `tf.ragged.constant`, `strings.length`."""
     if MODULES.get(parts[0], parts[0]) in ("tensorflow", "adiff"):
-        parts = [p for p in parts[1:] if p not in ("compat", "v1", "v2", "experimental")]
+        parts = without_versions(parts)
     return bool(parts) and parts[0] in kinds.FILES
 
 
@@ -378,22 +370,30 @@ def members_near(parts: list[str]) -> list[str]:
         return suggest(parts[-1], [*kinds.members(parts[:-1]), *library.public("kinds/" + parts[-2])])
     if library.members(parts[1:-1]):
         return suggest(parts[-1], library.members(parts[1:-1]))
-    known: Iterable[str] = callable_names()
-    if MODULES.get(parts[0], parts[0]) == "tensorflow" and "numpy" not in parts:
-        from .tensorflow_names import NAMES as TENSORFLOW
-        from .tensorflow_names import parts_of
-
-        known = TENSORFLOW.get(parts_of(parts[1:])[0], ())
+    tensorflows = MODULES.get(parts[0], parts[0]) == "tensorflow" and "numpy" not in parts
+    known = tensorflow_names(parts)[0] if tensorflows else callable_names()
     return suggest(parts[-1], [name for name in known if dotted([*parts[:-1], name]) is not None])
+
+
+@cache
+def tensorflow_modules() -> dict[str, list[str]]:
+    """TensorFlow's public names by their modules."""
+    with open(os.path.join(os.path.dirname(__file__), "tensorflow_names.txt"), encoding="utf-8") as text:
+        paragraphs = [paragraph.partition(":") for paragraph in text.read().split("\n\n")]
+    return {module: names.split() for module, _, names in paragraphs}
+
+
+def tensorflow_names(parts: list[str]) -> tuple[list[str], str]:
+    """The names that TensorFlow has in the module of a dotted name, and the name there."""
+    path = without_versions(parts)
+    module, name = ("tf", path) if len(path) < 2 else (path[0], path[1:])
+    return tensorflow_modules().get(module, []), ".".join(name)
 
 
 def is_tensorflows(parts: list[str]) -> bool:
     """Whether TensorFlow has a dotted name that means nothing here."""
-    from .tensorflow_names import NAMES as TENSORFLOW
-    from .tensorflow_names import parts_of
-
-    module, name = parts_of(parts[1:])
-    return MODULES.get(parts[0], parts[0]) == "tensorflow" and name in TENSORFLOW.get(module, ())
+    known, name = tensorflow_names(parts)
+    return MODULES.get(parts[0], parts[0]) == "tensorflow" and name in known
 
 
 def ways_near(parts: list[str]) -> list[list[str]]:
@@ -417,9 +417,3 @@ def callable_names() -> set[str]:
 def function_names() -> list[str]:
     """Every name that can be called, for did-you-mean."""
     return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN, *library.OPERATIONS]
-
-
-def expression_of(meaning: Meaning) -> Expr:
-    if meaning.kind == "library":
-        return LibraryName(*meaning.value[:2], len(meaning.value) > 2)
-    return Intrinsic(meaning.value) if meaning.kind == "intrinsic" else Literal(meaning.value)
