@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ..parser.errors import AdiffError
 from .core.dtype_rules import MEETING
 from .core.dtypes import COMPLEX128, FLOAT64, WEAK_COMPLEX
@@ -24,19 +26,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .core.operation import Operation
-
-    Slope = tuple[float, float]  # and how far from the truth it may be
-
-EPSILON = 2.0**-52
 COMPLEX_STEP = 1e-30
 COMPLEX, DIFFERENCES = "complex step", "Richardson extrapolation"
-# Relative disagreement with which a complex step confirms a gradient, and with which differences do.
-EXACT, TOLERANCE = 1e-9, 1e-6
-# How well a slope must be known, in parts of the gradient, to judge it.
-KNOWN = 3e-6
-# Parts of a function's size over that of its input that count as no slope.
-NOTHING = 1e-12
+# Rounding; the relative disagreement with which a complex step confirms a gradient, and with which differences do; how well
+# a slope must be known to judge it; the part of a function's size over that of its input that counts as no slope.
+DOUBLE = (2.0**-52, 1e-9, 1e-6, 3e-6, 1e-12)
+SINGLE = (2.0**-23, 1e-5, 1e-3, 3e-3, 1e-4)
 # The widest steps of the extrapolations, in parts of the input.
 WIDEST = [0.1 / 10**level for level in range(11)]
 # A run of more operations than these takes longer than differences are worth.
@@ -76,8 +71,6 @@ def check(evaluation: Any) -> Check:
     notices = list(STATE.notices)
     MEETING.update(FLOATS_AND_COMPLEX)
     pending: list[tuple[str, str]] = []
-    import numpy as np
-
     floating = np.seterr(all="ignore")
     try:
         for name in evaluation.names:
@@ -105,16 +98,18 @@ def check(evaluation: Any) -> Check:
 def compared(source: Source, g: Any) -> tuple[dict[str, Any], str]:
     """The line about a source, at the element where gradient and estimate are furthest apart, and where and why there is
     no verdict, if there is none."""
-    exact = [0.0] * source.size if g is None else g.reshape(-1).tolist() if hasattr(g, "reshape") else [g]
+    exact = [0.0] * source.size if g is None else np.ravel(g).tolist()
     parts: list[dict[str, Any]] = []
     reasons = []
     for i, a in enumerate(exact):
-        # What is too small to be a slope.
-        least = NOTHING * (abs(source.centre) if finite(source.centre) else 0.0) / source.width(i)
+        least = source.least(i)
         b, method, why = complex_step(source, i), COMPLEX, ""
-        ok: bool | None = b is not None and relative_error(a, b, least) <= EXACT
+        ok: bool | None = b is not None and relative_error(a, b, least) <= source.exact
         if not ok:
+            least = source.least(i, WIDEST[0], -WIDEST[0])
             ok, b, method, why = judged(source, i, a, b, least)
+        if ok is False and g is None:
+            ok, why = None, f"the gradient is None, and an independent estimate is {b:.6g}"
         error = relative_error(a, b, least)
         parts.append({"error": error, "gradient": a, "independent": b, "index": i, "method": method, "ok": ok})
         if ok is None:
@@ -132,16 +127,16 @@ def judged(source: Source, i: int, a: Any, stepped: float | None, least: float) 
     if source.steps > MOST_STEPS:
         return None, math.nan, DIFFERENCES, f"a run of {source.steps} operations takes too long for differences"
     b, uncertainty, why = differences(source, i, a)
-    method, tolerance = DIFFERENCES, TOLERANCE
-    refutes = uncertainty <= max(KNOWN * abs(b), 10 * least)
-    if refutes and stepped is not None and abs(stepped - b) <= 10 * uncertainty + TOLERANCE * abs(b):
+    method, tolerance, known = DIFFERENCES, source.tolerance, source.known
+    refutes = uncertainty <= max(known * abs(b), 10 * least)
+    if refutes and stepped is not None and abs(stepped - b) <= 10 * uncertainty + tolerance * abs(b):
         # Rounding in the input is passed on: by as much as it changes the complex step, gradients may be off too.
-        near = [complex_step(source, i, sign * 4 * EPSILON * source.width(i)) for sign in (-1.0, 1.0)]
-        b, method, tolerance = stepped, COMPLEX, EXACT
+        near = [complex_step(source, i, sign * 4 * source.epsilon * source.width(i)) for sign in (-1.0, 1.0)]
+        b, method, tolerance = stepped, COMPLEX, source.exact
         uncertainty = max(math.inf if x is None else 10 * abs(x - stepped) for x in near)
-        refutes = uncertainty <= max(KNOWN * abs(b), 10 * least)
+        refutes = uncertainty <= max(known * abs(b), 10 * least)
     gap, scale = (abs(a - b), max(abs(a), abs(b))) if finite(a) else (math.inf, 0.0)
-    if uncertainty <= max(KNOWN * scale, 10 * least) and gap <= tolerance * scale + uncertainty:
+    if uncertainty <= max(known * scale, 10 * least) and gap <= tolerance * scale + uncertainty:
         return True, b, method, ""
     if refutes and gap > tolerance * scale + 2 * uncertainty:
         return False, b, method, ""
@@ -179,7 +174,7 @@ def differences(source: Source, i: int, a: Any) -> tuple[Any, float, str]:
     for unit in (1.0, 1j) if source.complex else (1.0,):
         (below, below_error), (above, above_error) = (one_sided(source, i, side) for side in (-unit, unit))
         gap, error, size = abs(above + below), below_error + above_error, max(abs(below), abs(above))
-        if error <= KNOWN * size < gap:
+        if error <= source.known * size < gap:
             sides = f"beside it the slopes are {0.0 - below:.3g} and {above + 0.0:.3g}"
             why = f"the point is on a kink or a jump, or too near one: {sides}, and the gradient is {a:.6g}"
         slopes.append((above - below) / 2)
@@ -187,13 +182,13 @@ def differences(source: Source, i: int, a: Any) -> tuple[Any, float, str]:
     return complex(*slopes) if source.complex else slopes[0], uncertainty, why
 
 
-def one_sided(source: Source, i: int, unit: Any) -> Slope:
-    """The slope to one side, on which steps of two sizes agree best: it is known no better than they do."""
+def one_sided(source: Source, i: int, unit: Any) -> tuple[float, float]:
+    """The slope to one side and its error, on which steps of two sizes agree best: it is known no better than they do."""
     here = complex(source.centre).real
 
-    def quotient(h: float) -> Slope:
+    def quotient(h: float) -> tuple[float, float]:
         there = complex(source.value(source.shifted(i, h * unit))).real
-        return (there - here) / h, EPSILON * max(abs(there), abs(here)) / h
+        return (there - here) / h, source.epsilon * max(abs(there), abs(here)) / h
 
     best = before = math.nan, math.inf
     for width in WIDEST:
@@ -207,7 +202,7 @@ def one_sided(source: Source, i: int, unit: Any) -> Slope:
     return best
 
 
-def extrapolated(quotient: Callable[[float], Slope], h: float) -> Slope:
+def extrapolated(quotient: Callable[[float], tuple[float, float]], h: float) -> tuple[float, float]:
     """The slope from steps that shrink from `h`, and an estimate of its error; those of the quotients are a power series."""
     best, error = math.nan, math.inf
     before: list[float] = []
@@ -242,17 +237,20 @@ class Source:
         self.name = name
         self.x = x
         self.complex = is_complex(x)
-        self.size = int(getattr(plain(x), "size", 1))
+        self.size = np.size(plain(x))
         self.token = Token()
         self.analytic, self.stopped, self.steps = True, False, 0
+        self.epsilon, self.exact, self.tolerance, self.known, self.nothing = DOUBLE
         RECORDERS[:] = [self]
         try:
             self.centre = self.value(self.marked(Tensor(plain(x), tensor(x).dtype)))
         finally:
             RECORDERS.clear()
 
-    def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
+    def record(self, op: Any, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         self.steps += 1
+        if out.__class__ is Tensor and out.dtype.name in ("float32", "complex64"):
+            self.epsilon, self.exact, self.tolerance, self.known, self.nothing = SINGLE
         if op.derivative in ("none", "zero"):
             self.analytic = self.analytic and op.reason == "a constant"
             self.stopped = self.stopped or op is OPERATORS.stop_gradient
@@ -292,7 +290,11 @@ class Source:
             return Tensor(array, WEAK_COMPLEX)
         return Tensor(array, self.x.dtype if self.x.dtype.kind == "f" else OPERATORS.add(self.x, 0.0).dtype)
 
+    def least(self, i: int, *steps: float) -> float:
+        """What is too small to be a slope in an element, by the function's size here and at steps in parts of the width."""
+        values = [self.centre, *(self.value(self.shifted(i, step * self.width(i))) for step in steps)]
+        return self.nothing * max((abs(value) for value in values if finite(value)), default=0.0) / self.width(i)
+
     def width(self, i: int) -> float:
         """Over which the program may vary in an element."""
-        value = plain(self.x)
-        return max(float(abs(value.reshape(-1)[i] if hasattr(value, "reshape") else value)), 0.1)
+        return max(float(abs(np.ravel(plain(self.x))[i])), 0.1)

@@ -52,8 +52,9 @@ def test_a_complex_step_beside_data(w: Any, engine: str) -> None:
         ("x if x < 1 else x*x", float("inf")),
         ("x*stop_gradient(x)", 2.0),
         ("floor(x)", 2.0),
+        ("x.numpy()", 2.0),
     ],
-    ids=["chaos", "noise", "an edge", "nan", "infinity", "stopped", "a jump"],
+    ids=["chaos", "noise", "an edge", "nan", "infinity", "stopped", "a jump", "none"],
 )
 def test_no_verdict(text: str, x: float) -> None:
     outcome = checked(text, {"x": x}, ["x"])
@@ -235,6 +236,24 @@ def test_on_a_kink_there_is_no_verdict(text: str, x: float, ok: bool | None, wor
             [] if words is None else [f"no verdict by 'x': the point is on a kink or a jump, or too near one{words}"]
         )
         assert told == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "x"),
+    [
+        ("sum(tf.ones(2)*x)", [0.5, 2.0]),
+        ("sum(x.astype(float32)**2)", [0.5, 2.0]),
+        ("sum(tf.sparse.to_dense(tf.sparse.from_dense(x)))", [[0.5, -1.2, 0.8], [2.1, 0.3, -0.7]]),
+        ("sum(sin(float32(x)) * x.astype(float32))", [1.0, 2.0]),
+        ("x**3", 0.0),
+        ("sum((x - 1)**3)", [1.0, 2.0]),
+        ("erf(x)**2", 0.0),
+        ("relu(x)**2", 0.0),
+        ("abs(x)**3", 0.0),
+    ],
+)
+def test_float32_and_slopes_of_0_are_confirmed(text: str, x: Any) -> None:
+    assert checked(text, {"x": x}, ["x"]).check.ok
 
 
 @pytest.mark.parametrize(("text", "x"), [("abs(x**2 - 1)**1.5", 1.0), ("x**(1/3)", 0.0), ("sqrt(abs(x))", 0.0)])
