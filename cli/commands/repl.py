@@ -87,7 +87,7 @@ class Prompt:
         given = {**self.options, "engine": "tape"}
         outcome = parsed.evaluate("value", write=self.output.write, last_statement=True, **given)
         body = parsed.core.body
-        if body and all(x.__class__ is c.Define or holds_function(x) for x in body):
+        if body and all(map(holds_function, body)):
             self.definitions.append(text)
         if body and (
             body[-1].__class__ is c.Evaluate or (parsed.inputs and body[-1].__class__ in (c.Assign, c.Augment))
@@ -168,10 +168,13 @@ class Prompt:
 
 
 def holds_function(node: Any) -> bool:
-    """Whether a statement gives a lambda a name."""
+    """Whether a statement gives a function a name."""
     from ...engine.program import core as c
 
-    return node.__class__ is c.Assign and node.value.__class__ is c.MakeFunction
+    value = node.value if node.__class__ is c.Assign else None
+    while value.__class__ is c.Call and len(value.args) == 1:  # a decorator
+        value = value.args[0]
+    return value.__class__ is c.MakeFunction
 
 
 def answer(request: Request, output: Output) -> Result:

@@ -114,6 +114,7 @@ EXPRESSIONS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Comprehension: expressions.comprehension,
     c.FormatText: expressions.format_text,
     c.MakeFunction: calls.make_function,
+    c.MakeClass: statements.make_class,
 }
 
 STATEMENTS: dict[type, Callable[[Compiler, Any], Run]] = {
@@ -126,8 +127,6 @@ STATEMENTS: dict[type, Callable[[Compiler, Any], Run]] = {
     c.Break: statements.break_,
     c.Continue: statements.continue_,
     c.Return: statements.return_,
-    c.Define: statements.define,
-    c.DefineClass: statements.define_class,
     c.Try: generators.whole,
     c.Raise: statements.raise_,
     c.With: generators.whole,

@@ -10,7 +10,7 @@ from sys import getrefcount
 from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
-from ..core.state import STATE, Site
+from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, get_item, iterate
@@ -241,34 +241,12 @@ def assert_(compiler: Compiler, node: c.Assert) -> Run:
     return run
 
 
-def define(compiler: Compiler, node: c.Define) -> Run:
-    function = compiler.expression(node.function)
-    decorators = compiler.expressions(node.decorators)
-    put = compiler.target(node.target)
-    site = node.site
-
-    def run(f: list[Any]) -> None:
-        put(f, decorated(function(f), decorators, f, site))
-
-    return run
-
-
-def decorated(value: Any, decorators: list[Run], f: list[Any], site: Site) -> Any:
-    for decorator in reversed(decorators):
-        decorate = decorator(f)
-        STATE.site = site
-        value = invoke(decorate, [value], {})
-    return value
-
-
-def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
+def make_class(compiler: Compiler, node: c.MakeClass) -> Run:
     bases = compiler.expressions(node.bases)
     body = compiler.block(node.body.body)
-    decorators = compiler.expressions(node.decorators)
-    put = compiler.target(node.target)
     site = node.site
 
-    def run(f: list[Any]) -> None:
+    def run(f: list[Any]) -> Class:
         parents = [base(f) for base in bases]
         STATE.site = site
         for parent in parents:
@@ -282,7 +260,7 @@ def define_class(compiler: Compiler, node: c.DefineClass) -> Run:
         begin = made.lookup("__init_subclass__", made)
         if begin is not ABSENT:
             invoke(begin, [made], {})
-        put(f, decorated(made, decorators, f, site))
+        return made
 
     return run
 

@@ -346,11 +346,11 @@ def declined(what: str) -> Callable[[Tracer, Any], Run]:
 EXPRESSIONS: dict[type, Callable[[Any, Any], Run]] = {
     c.Literal: literal, c.Operator: operation, c.Prefix: prefixed, c.Apply: apply, c.Choose: choose,
     c.Comparison: comparison, c.Logical: logical, c.Not: negation, c.Comprehension: declined("a loop"),
-    c.LibraryName: library_name, c.Watch: declined("gradient tapes"),
+    c.LibraryName: library_name, c.Watch: declined("gradient tapes"), c.MakeClass: declined("classes"),
 }  # fmt: skip
 STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
     c.If: if_, c.For: for_, c.While: declined("a loop"), c.Assert: assert_, c.Raise: declined("exceptions"),
-    c.DefineClass: declined("classes"), c.Try: declined("exceptions"), c.With: declined("gradient tapes"),
+    c.Try: declined("exceptions"), c.With: declined("gradient tapes"),
 }  # fmt: skip
 
 __all__ = ["Formula", "formula_of", "frame_of", "node_of"]

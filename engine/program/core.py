@@ -248,6 +248,19 @@ class MakeFunction(Expr):
     code: FunctionCode
 
 
+class MakeClass(Expr):
+    """A class: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots,
+    and `annotated` those that have an annotation.
+    """
+
+    name: str
+    bases: list[Expr]
+    body: FunctionCode
+    members: list[tuple[str, int]]
+    annotated: list[str]
+    site: Site
+
+
 # --- targets --------------------------------------------------------------------------------------------------------
 
 
@@ -356,30 +369,6 @@ class Yield(Stmt):
 
     value: Expr
     each: bool
-    site: Site
-
-
-class Define(Stmt):
-    """`def`, with its decorators applied from the last to the first."""
-
-    target: Target
-    function: MakeFunction
-    decorators: list[Expr]
-    site: Site
-
-
-class DefineClass(Stmt):
-    """`class`: the body fills a frame, whose first variable is the class itself; `members` are its names with their slots,
-    and `annotated` those that have an annotation.
-    """
-
-    target: Target
-    name: str
-    bases: list[Expr]
-    body: FunctionCode
-    members: list[tuple[str, int]]
-    annotated: list[str]
-    decorators: list[Expr]
     site: Site
 
 

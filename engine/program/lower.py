@@ -113,17 +113,6 @@ class Lowering(Expressions):
         """`layers = tf.keras.layers` as the import that it is, where it is the one assignment to this name."""
         assigned = [name for statement in statements for name in assigned_names([statement])]
 
-        def one_by_one(statement: s.Statement) -> list[s.Statement]:
-            """`R, C = keras.regularizers, keras.constraints` as two assignments."""
-            if statement.__class__ is not s.Assign or statement.value.__class__ is not s.Tuple:
-                return [statement]
-            target, values = statement.targets[0], statement.value.elements
-            paths = [path for path in map(self.module_path, values) if path is not None]
-            if target.__class__ is not s.Tuple or len(paths) < len(values) or not all(map(vocabulary.is_module, paths)):
-                return [statement]
-            pairs = zip(target.elements, values, strict=False)
-            return [s.Assign([one], x, x.start, x.end) for one, x in pairs]
-
         def imported(statement: s.Statement) -> s.Statement:
             for node in imports([statement]):
                 STATEMENTS[node.__class__](self, node)  # other lines may speak of what it binds
@@ -139,7 +128,7 @@ class Lowering(Expressions):
             place = statement.start, statement.end
             return s.Import([s.Alias(name, target.id, *place)], *place)
 
-        return [imported(one) for statement in statements for one in one_by_one(statement)]
+        return [imported(statement) for statement in statements]
 
     def function(
         self, name: str, parameters: list[s.Parameter], body: list[s.Statement] | s.Expression, node: s.Node
@@ -273,24 +262,24 @@ class Lowering(Expressions):
         return c.Yield(value, node.each, self.site(node))
 
     def define(self, node: s.FunctionDef) -> c.Stmt:
-        decorators = [self.decorator(d) for d in node.decorators]
+        name = f"{next(iter(self.scope.slots))}.{node.name}" if self.scope.of_class else node.name
+        return self.decorated(node, c.MakeFunction(self.function(name, node.parameters, node.body, node)))
+
+    def decorated(self, node: s.FunctionDef | s.ClassDef, made: c.Expr) -> c.Stmt:
+        """The assignment of a function or a class, which its decorators take from the last to the first."""
+        site = self.site(node)
+        for decorator in reversed(node.decorators):
+            made = c.Call(self.expression(decorator, "call"), [made], [], site)
         place = self.find(node.name)
         assert place is not None
-        target = c.Store(*place, node.name, self.site(node))
-        name = f"{next(iter(self.scope.slots))}.{node.name}" if self.scope.of_class else node.name
-        code = self.function(name, node.parameters, node.body, node)
-        return c.Define(target, c.MakeFunction(code), decorators, self.site(node))
+        return c.Assign([c.Store(*place, node.name, site)], made, None, False, site)
 
     def define_class(self, node: s.ClassDef) -> c.Stmt:
         """A class. Its body has a frame, between that around it and those of its methods."""
         site = self.site(node)
-        decorators = [self.decorator(d) for d in node.decorators]
         if node.keywords:
             raise self.error("E0207", "a class takes no keywords", node.keywords[-1], "name its bases alone")
         bases = [base for base in map(self.base, node.bases) if base is not None]
-        place = self.find(node.name)
-        assert place is not None
-        target = c.Store(*place, node.name, site)
         outer, self.scope = self.scope, Scope(self.scope, [node.name], of_class=True)
         loops, self.loops = self.loops, 0
         try:
@@ -310,7 +299,7 @@ class Lowering(Expressions):
         )  # fmt: skip
         members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
         annotated = [name for item in node.body if item.__class__ is s.AnnAssign for name in target_names(item.target)]
-        return c.DefineClass(target, node.name, bases, code, members, annotated, decorators, site)
+        return self.decorated(node, c.MakeClass(node.name, bases, code, members, annotated, site))
 
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:
@@ -354,9 +343,6 @@ class Lowering(Expressions):
         if not self.caught or self.caught[-1][0] is not self.scope:
             raise self.error("E0207", "a bare 'raise' stands in an 'except'", node, "write raise ValueError('...')")
         return c.Raise(c.Load(0, self.caught[-1][1], "exception", site), site)
-
-    def decorator(self, node: s.Expression) -> c.Expr:
-        return self.expression(node, "call") if node.__class__ is s.Name else self.expression(node)
 
     def with_(self, node: s.With) -> c.Stmt:
         items = []

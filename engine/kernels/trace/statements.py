@@ -141,6 +141,6 @@ def declined(what: str) -> Callable[[Any, Any], Run]:
 
 STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
     c.Augment: augment, c.If: if_, c.For: for_, c.While: while_, c.Break: leave(BREAK), c.Continue: leave(CONTINUE),
-    c.Return: return_, c.Assert: assert_, c.DefineClass: declined("classes"), c.Try: declined("exceptions"),
+    c.Return: return_, c.Assert: assert_, c.Try: declined("exceptions"),
     c.Raise: raise_, c.Yield: declined("generators"),
 }  # fmt: skip
