@@ -94,6 +94,8 @@ def describe(x: Any) -> str:
         return "None"
     if cls in WORDS:
         return WORDS[cls]
+    if hasattr(x, "ndim"):
+        return f"an array of shape {shape_text(x.shape)}"
     return getattr(x, "description", f"a {cls.__name__}")
 
 

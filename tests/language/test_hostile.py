@@ -163,7 +163,11 @@ def fault(pick: Pick) -> str | None:
     out, error = io.StringIO(), io.StringIO()
     status = run([*tokens, *options], Environment(io.StringIO(), out, error, {}))
     said = error.getvalue()
-    message = re.sub(r'.*"message": |"span":.*?, "hint"', "", said) if said.startswith("{") else said.partition("\n")[0]
+    message = (
+        re.sub(r'.*"message": |"span":.*?, "hint"', "", said)
+        if said.startswith("{")
+        else "".join(line for line in said.split("\n") if "error[" in line)
+    )
     if (
         status not in (0, 1, 2, 3, 4)
         or (status and not said and command != "check")
