@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dtypes import REAL_PART, DType, raw_dtype
@@ -45,12 +47,10 @@ def abs_(x: Any) -> Any:
 
 
 def round_(x: Any, ndigits: Any = None) -> Any:
-    if x.__class__ in (int, bool) or (x.__class__ is float and ndigits is None):
-        if x.__class__ is float and (x != x or x in (float("inf"), float("-inf"))):
-            return x
+    if x.__class__ is float and ndigits is None and not isfinite(x):
+        return x
+    if x.__class__ in (int, bool, float):
         return round(x) if ndigits is None else round(x, integer(ndigits, "round"))
-    if x.__class__ is float:
-        return round(x, integer(ndigits, "round"))
     return OPERATORS.round.call((x,), None if ndigits is None else {"decimals": ndigits})
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..core.state import STATE, Site
+from ..kinds.access import get_item
 from ..program import core as c
 from ..program.core import UNSET
 from . import calls, expressions, generators, libraries, statements
 from .operators import truth
-from .targets import assigner
+from .targets import assigner, writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ class Compiler:
     `scalars` allows Python floats; with float32 as default every literal is a tensor. `stable` allows the rewrites of
     program/rewrite.py.
     """
+
+    get_item = staticmethod(get_item)
 
     def __init__(
         self, intrinsics: dict[str, Any], scalars: bool = True, fast: bool = True, stable: bool = True
@@ -77,6 +80,9 @@ class Compiler:
 
     def target(self, node: c.Target) -> Assigner:
         return assigner(self, node)
+
+    def writer(self, node: c.StoreItem) -> Callable[[list[Any], Any, Any, Any], Any]:
+        return writer(self, node)
 
     def statement(self, node: c.Stmt) -> Run:
         return STATEMENTS[node.__class__](self, node)

@@ -5,24 +5,20 @@ A signal is BREAK, CONTINUE, or a one-tuple holding the value of a `return`.
 
 from __future__ import annotations
 
-from sys import getrefcount
-
 from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
-from ..kinds.access import delete_item, get_item, iterate
+from ..kinds.access import delete_item, iterate
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.expressions import FIRST
 from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
 from .classes import ABSENT, Class
-from .element_writes import GONE, OWN
 from .exceptions import raise_value
 from .operators import binary
-from .targets import put_element
 from .text import text
 from .values import in_library, invoke
 
@@ -171,8 +167,7 @@ def augment(compiler: Compiler, node: c.Augment) -> Run:
 def augment_item(compiler: Compiler, node: c.Augment) -> Run:
     target: Any = node.target
     container, index, value = compiler.expressions([target.container, target.index, node.value])
-    back = None if target.back is None else compiler.target(target.back)
-    again = container if target.container.__class__ is c.Load else None
+    write, get_item = compiler.writer(target), compiler.get_item
 
     def run(f: list[Any]) -> None:
         x = container(f)
@@ -182,8 +177,7 @@ def augment_item(compiler: Compiler, node: c.Augment) -> Run:
         changed = updated(node, changed, value(f))
         if node.result:
             f[0] = f[1] = None  # where the last statement's value was, this one's will be
-        others = getrefcount(x) - OWN if again is not None and again(f) is x else GONE
-        x = put_element(f, x, i, changed, others, back)
+        x = write(f, x, i, changed)
         if node.result:
             f[0] = f[1] = x
 

@@ -61,33 +61,34 @@ def assigner(compiler: Compiler, node: c.Target) -> Assigner:
     assert node.__class__ is c.StoreItem
     container = compiler.expression(node.container)
     index = compiler.expression(node.index)
-    back = None if node.back is None else compiler.target(node.back)
-    item_site = node.site
-    again = container if node.container.__class__ is c.Load else None
+    write, item_site = compiler.writer(node), node.site
 
     def put_item(f: list[Any], value: Any) -> None:
         x = container(f)
         i = index(f)
         STATE.site = item_site
-        others = getrefcount(x) - OWN if again is not None and again(f) is x else GONE
-        put_element(f, x, i, value, others, back)
+        write(f, x, i, value)
 
     return put_item
 
 
-def put_element(f: list[Any], x: Any, index: Any, value: Any, others: int, back: Assigner | None) -> Any:
-    """`x[index] = value`: the container as it is then, put `back` where it came from if it is another one.
+def writer(compiler: Compiler, node: c.StoreItem) -> Callable[[list[Any], Any, Any, Any], Any]:
+    """`container[index] = value`, of the frame first: the container as it is then, put back where it came from if it is another one."""
+    back = None if node.back is None else compiler.target(node.back)
+    again = compiler.expression(node.container) if node.container.__class__ is c.Load else None
 
-    `others` counts the references to x beside those of a frame and of the caller (element_writes.py); it is GONE where
-    x is not in that frame any more.
-    """
-    if x.__class__ is Tensor and written(x, index, value, others):
-        return x
-    updated = set_item(x, index, value)
-    if updated is not x:
-        if back is None:
-            raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
-        back(f, updated)
-        others = getrefcount(updated) - OWN
-        may_change(updated, others)
-    return updated
+    def write(f: list[Any], x: Any, index: Any, value: Any) -> Any:
+        # References to x beside those of the frame, of this function and of its caller (element_writes.py).
+        others = getrefcount(x) - OWN - 1 if again is not None and again(f) is x else GONE
+        if x.__class__ is Tensor and written(x, index, value, others):
+            return x
+        updated = set_item(x, index, value)
+        if updated is not x:
+            if back is None:
+                raise failure("E0304", "an item can be replaced only in a variable", "give the tensor a name first")
+            back(f, updated)
+            others = getrefcount(updated) - OWN
+            may_change(updated, others)
+        return updated
+
+    return write

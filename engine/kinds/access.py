@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 def static_index(index: Any) -> Any:
     """An index as NumPy takes it: tensors of integers and masks become arrays."""
     cls = index.__class__
-    if cls is int or index is None or index is Ellipsis:
-        return index
-    if cls is bool:
+    if cls is int or cls is bool or index is None or index is Ellipsis:
         return index
     if cls is slice:
         return slice(*(bound(part) for part in (index.start, index.stop, index.step)))
@@ -82,14 +80,11 @@ def get_item(value: Any, index: Any) -> Any:
         return apply(OPERATORS.index, (value,), {"index": static_index(index)})
     if cls is list or cls is tuple or cls is str or cls is range:
         key = static_index(index)
-        if key.__class__ is int:
+        if key.__class__ in (int, slice):
             try:
                 return value[key]
             except IndexError:
-                raise index_in(describe(value), len(value), key) from None
-        if key.__class__ is slice:
-            try:
-                return value[key]
+                raise index_in(describe(value), len(value), key) from None  # type: ignore[arg-type]
             except ValueError:
                 raise failure("E0401", "a slice cannot have step 0") from None
         if cls is list or cls is tuple:
@@ -150,9 +145,8 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
     setter = getattr(container, "set_item", None)
     if setter is not None:
         return setter(index, value)
-    if cls is tuple or cls is str:
-        raise failure("E0304", f"the items of {describe(container)} cannot be replaced", "a list's can: [1, 2]")
-    raise failure("E0304", f"the items of {describe(container)} cannot be replaced")
+    hint = "a list's can: [1, 2]" if cls is tuple or cls is str else None
+    raise failure("E0304", f"the items of {describe(container)} cannot be replaced", hint)
 
 
 def delete_item(container: Any, index: Any) -> None:

@@ -9,11 +9,9 @@ from ...core.wording import assertion_failed
 from ...eager import statements, targets
 from ...kinds.access import set_item
 from ...program import core as c
-from ...program.core import PARENT, RESULT
 from ..ir import Unsupported
 from ..symbols import Sym
 from .loops import for_, while_
-from .members import get_item
 from .merge import branch
 from .values import BREAK, CONTINUE, RETURN, VALUE, holds_symbol
 
@@ -50,37 +48,11 @@ def target_of(t: Tracer, target: c.Target) -> Callable[[Any, Any], None]:
     if target.__class__ is c.StoreAttribute:
         refuse = declined(ASSIGNED)(t, target)
         return lambda f, value: refuse(f)
-    if target.__class__ is not c.StoreItem:
-        return targets.assigner(t, target)
-    container, index, write = t.expression(target.container), t.expression(target.index), writer(t, target)
-
-    def put(f: Any, value: Any) -> None:
-        x, i = container(f), index(f)
-        STATE.site = target.site
-        write(f, x, i, value)
-
-    return put
+    return targets.assigner(t, target)
 
 
 def augment(t: Tracer, node: c.Augment) -> Run:
-    target = node.target
-    if target.__class__ is c.StoreAttribute:
-        return declined(ASSIGNED)(t, node)
-    if target.__class__ is not c.StoreItem:
-        return statements.augment(t, node)
-    container, index, value = t.expressions([target.container, target.index, node.value])
-    write = writer(t, target)
-
-    def run(f: Any) -> None:
-        x, i = container(f), index(f)
-        STATE.site = node.site
-        changed = get_item(x, i)
-        changed = statements.updated(node, changed, value(f))
-        updated = write(f, x, i, changed)
-        if node.result:
-            f[PARENT] = f[RESULT] = updated
-
-    return run
+    return declined(ASSIGNED)(t, node) if node.target.__class__ is c.StoreAttribute else statements.augment(t, node)
 
 
 def if_(t: Tracer, node: c.If) -> Run:

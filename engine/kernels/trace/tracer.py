@@ -20,8 +20,9 @@ from ..ir import BOOL, Constant, Unsupported, Var, operands
 from ..symbols import Sym
 from .builtins import FUNCTIONS, derivatives
 from .expressions import EXPRESSIONS, function_body
+from .members import get_item
 from .merge import branch
-from .statements import STATEMENTS, target_of
+from .statements import STATEMENTS, target_of, writer
 from .values import BREAK, CONTINUE, ERROR, NOTHING, RETURN, VALUE, Conflict, Frame, Maybe, NeedsValue
 
 TYPE_CHECKING = False
@@ -49,6 +50,8 @@ class Intrinsics(dict[str, "Any"]):
 
 class Tracer(eager.Compiler):
     """Runs a core program once on symbols."""
+
+    get_item = staticmethod(get_item)
 
     def __init__(self, core: c.CoreProgram, builder: Builder) -> None:
         known = {**FUNCTIONS, **derivatives(builder)}
@@ -124,6 +127,9 @@ class Tracer(eager.Compiler):
 
     def target(self, node: c.Target) -> Callable[[Any, Any], None]:
         return target_of(self, node)
+
+    def writer(self, node: c.StoreItem) -> Callable[[Any, Any, Any, Any], Any]:
+        return writer(self, node)
 
     def block(self, nodes: list[c.Stmt]) -> Run:
         """Statements one after the other; what follows one by which data may leave the block is done under that condition."""
