@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import syntax
 from .checks import check_function, check_parameters, separated, whole
-from .mistake import Mistake, mistaken
+from .mistake import mistaken
 from .syntax import Binary, Call, Keyword, Name, Starred, Unary
 from .targets import check_target
 
@@ -245,16 +245,6 @@ def parameter_star(children: Children, start: int, end: int) -> Parameter:
     """`*rest`, `**named` and the bare `*`: the stars are the beginning of the name."""
     name = children[0] + (children[1].id if len(children) > 1 else "")
     return syntax.Parameter(name, None, children[3] if len(children) > 2 else None, start, end)
-
-
-def refused_parameter(children: Children, start: int, end: int) -> Parameter:
-    raise Mistake(
-        "E0135",
-        "a bare '/' among parameters is not part of the language",
-        start,
-        end,
-        "leave out the '/'; any parameter may be given by position or by name",
-    )
 
 
 # ------------------------------------------------------------------------------------------------------------ operators

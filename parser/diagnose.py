@@ -199,7 +199,7 @@ def colon(place: Place) -> Mistake | None:
     if place.previous in ("if", "elif", "while") and len(words) == 1 and (place.kind in LAYOUT or place.piece == ":"):
         return place.mistake("E0111", f"there is no condition after '{first}'", "write one", *_gap(place))
     if place.accepts(":") and place.piece != ":" and not place.open_brackets():
-        if place.kind in LAYOUT or (":" not in place.rest_of_line() and not (place.ends_value() and _same(place))):
+        if place.kind in LAYOUT or ":" not in place.rest_of_line():
             return place.mistake("E0115", f"':' is missing after '{first}'", "write ':' here", *_gap(place))
     if first == "for" and place.accepts("in") and "in" not in words:
         return place.mistake("E0128", "'in' is missing in this for statement", "write for x in values:", *_gap(place))
@@ -210,11 +210,6 @@ def colon(place: Place) -> Mistake | None:
         message = "the name of the function is missing after 'def'"
         return place.mistake("E0128", message, "write def f(x):", *_gap(place))
     return None
-
-
-def _same(place: Place) -> bool:
-    """Whether a value follows a value, as in `if sin x > 0`."""
-    return place.begins_value() and ":" in place.rest_of_line()
 
 
 def _gap(place: Place) -> tuple[int, int]:
@@ -278,13 +273,6 @@ def member(place: Place) -> Mistake | None:
     return place.mistake("E0128", "a name is missing after '.'", hint, place.start_at(-1), place.end_at(-1))
 
 
-def relative_import(place: Place) -> Mistake | None:
-    if place.piece in (".", "...") and place.previous == "from":
-        hint = "delete the line if it imports functions of adiff, which need no import"
-        return place.mistake("E0128", "there is no package here to import from", hint)
-    return None
-
-
 def unexpected(place: Place) -> Mistake:
     """The token itself, and what could stand there if that is a single thing."""
     wanted = [text for text in (":", "=", ")", "]", "}", "in", "import", "else") if place.accepts(text)]
@@ -316,7 +304,6 @@ RULES = (
     condition,
     bars,
     commas,
-    relative_import,
     member,
     operands,
 )

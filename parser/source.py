@@ -39,9 +39,6 @@ class Source:
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
-    def __repr__(self) -> str:
-        return f"Source({self.text!r}, {self.name!r})"
-
 
 class Span:
     """The characters ``start <= offset < end`` of a source."""
@@ -83,6 +80,3 @@ class Span:
             "end_line": self.end_line,
             "end_column": self.end_column,
         }
-
-    def __repr__(self) -> str:
-        return f"Span({self.source.name!r}, {self.start}, {self.end})"

@@ -57,6 +57,10 @@ FAMILIAR = frozenset(_FAMILIAR.split())
 BASES = {"0x": ("hexadecimal", "0 to 9 and a to f"), "0b": ("binary", "0 and 1"), "0o": ("octal", "0 to 7")}
 
 
+# Keywords that are values, or may stand before one.
+VALUES = ("True", "False", "None", "not")
+
+
 def is_keyword(place: Place, offset: int = 0) -> bool:
     return place.text_at(offset).isidentifier() and place.text_at(offset) in place.table.fixed
 
@@ -77,29 +81,17 @@ def keyword_as_name(place: Place, offset: int) -> Mistake:
 
 def misused_keyword(place: Place) -> Mistake | None:
     """A keyword, here or just before, that was meant as a name: `lambda = 2`, `x.in`, `2*is`."""
-    if is_keyword(place):
-        if place.piece in ("lambda", "not") and place.at(-1) not in LAYOUT and not place.accepts(place.piece):
-            if place.piece == "lambda" and _used_as_name(place, 0):
-                return keyword_as_name(place, 0)
-            if place.operand_expected():
-                message = f"'{place.piece}' binds less tightly than the operator before it"
-                return place.mistake("E0111", message, f"put it in brackets: ({place.piece} ...)")
-        wanted = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal") or _used_as_name(
-            place, 0
-        )
-        if wanted and place.piece not in ("True", "False", "None", "not", "lambda") and place.accepts(NAME):
-            return keyword_as_name(place, 0)
-        if place.previous in (".", "def", "class"):
-            return keyword_as_name(place, 0)
-    if is_keyword(place, -1) and place.previous not in ("True", "False", "None"):
-        before = place.text_at(-2)
-        if place.piece == "=" and place.following != "=":
+    if place.piece in ("lambda", "not") and place.operand_expected() and not place.accepts(place.piece):
+        if not _used_as_name(place, 0):
+            message = f"'{place.piece}' binds less tightly than the operator before it"
+            return place.mistake("E0111", message, f"put it in brackets: ({place.piece} ...)")
+    named = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal")
+    if is_keyword(place) and place.piece not in VALUES and place.accepts(NAME) and (named or _used_as_name(place, 0)):
+        return keyword_as_name(place, 0)
+    if is_keyword(place, -1) and place.previous not in (*VALUES, "and", "or", "if", "else", "in", "is", "for"):
+        after = place.text_at(-2) in ("=", "+", "-", "*", "/", "**", "(", "[", ",") and _ends_operand(place, 0)
+        if after or place.piece == "=" != place.following:
             return keyword_as_name(place, -1)
-        if place.previous == "lambda" and not place.accepts("lambda"):
-            return keyword_as_name(place, -1)
-        if before in ("=", "+", "-", "*", "/", "**", "(", "[", ",") and _ends_operand(place, 0):
-            if place.previous not in ("not", "and", "or", "if", "else", "in", "is", "for"):
-                return keyword_as_name(place, -1)
     # `lambda*x + 1` and `lambda/2` read as parameters for a while.
     for offset in (-2, -3):
         if place.text_at(offset) == "lambda" and place.text_at(offset + 1) in ("*", "/", "**"):

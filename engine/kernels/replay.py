@@ -51,7 +51,8 @@ class Replay:
             self.one(stmt)
 
     def one(self, stmt: Stmt) -> None:
-        getattr(self, stmt.__class__.__name__.lower())(stmt)
+        kind = stmt.__class__
+        (self.branch if kind is If else getattr(self, kind.__name__.lower()))(stmt)
 
     def tangent_of(self, x: Any) -> Any:
         """The tangent of an operand of the statements that are replayed, as an operand."""
@@ -92,12 +93,6 @@ class Replay:
     def get(self, stmt: Get) -> None:
         position = self.at(stmt.position)
         self.builder.block.append(Get(self.new(stmt.out), self.stack(stmt.stack), position))
-
-    # `if` and `loop` are Python's words: the methods are found by the statements' names.
-    def __getattr__(self, name: str) -> Any:
-        if name == "if":
-            return self.branch
-        raise AttributeError(name)
 
     def branch(self, stmt: If) -> None:
         condition = self.at(stmt.condition)

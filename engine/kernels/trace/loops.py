@@ -143,22 +143,6 @@ class Looping(Carrying):
                 return
 
 
-def repeated(
-    t: Tracer, f: Any, node: Any, code: Any, state: Frame, iteration: Callable[[Any], None],
-    items: Sequence | None, test: Callable[[], Any] | None = None,
-) -> Any:  # fmt: skip
-    """What the one cell of `state` holds after a loop that changes it, over items or while a test holds."""
-    depth = len(t.roots)
-    t.roots.append(state)
-    loop = Looping(t, f, node, code, iteration, test, ((state, 0),))
-    if items is None:
-        loop.attempt(None)
-    else:
-        loop.over(items)
-    del t.roots[depth:]
-    return state[0]
-
-
 def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
     """The sum of the values of a comprehension, as a loop."""
     clause = node.clauses[0]
@@ -185,9 +169,13 @@ def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
 
         items = sequence(iterable(f))
         STATE.site = site
-        found = repeated(t, f, node, [clause.target, clause.tests, node.element], total, iteration, items)
+        depth = len(t.roots)
+        t.roots.append(total)
+        code = [clause.target, clause.tests, node.element]
+        Looping(t, f, node, code, iteration, places=((total, 0),)).over(items)
+        del t.roots[depth:]
         for slot in own:
             f[slot] = UNSET
-        return found
+        return total[0]
 
     return run
