@@ -67,6 +67,8 @@ def indentation(place: Place) -> Mistake | None:
 def character(place: Place) -> Mistake | None:
     if place.piece in NO_STATEMENT:
         return reserved_word(place)
+    if place.piece == "%" and place.begins_statement():
+        return notebook_command(place)
     return unknown_piece(place) if place.kind == UNKNOWN else None
 
 
@@ -81,7 +83,8 @@ def brackets(place: Place) -> Mistake | None:
         if place.kind in place.table.closing and place.piece != partner:
             message = f"'{place.piece}' cannot close the '{bracket}' before it"
             return place.mistake("E0105", message, f"write '{partner}' here")
-        if (place.kind in LAYOUT or place.new_line(start)) and not place.is_closed():
+        later = place.kind in LAYOUT or "\n" in place.source(start, place.start)
+        if later and not place.is_closed():
             message = f"this '{bracket}' is never closed"
             return place.mistake("E0103", message, f"close it with '{partner}'", start, start + 1)
     elif place.kind in place.table.closing:
@@ -89,12 +92,6 @@ def brackets(place: Place) -> Mistake | None:
         if place.piece == "}" and place.begins_statement():
             hint = "delete it: a block ends where its indentation ends"
         return place.mistake("E0104", f"this '{place.piece}' closes nothing", hint)
-    return None
-
-
-def notebook(place: Place) -> Mistake | None:
-    if place.piece == "%" and place.begins_statement():
-        return notebook_command(place)
     return None
 
 
@@ -291,7 +288,6 @@ RULES = (
     empty,
     indentation,
     character,
-    notebook,
     other_operators,
     brackets,
     braces,

@@ -112,11 +112,6 @@ class Place:
         ends = [position for ending in "\n\r" if (position := text.find(ending, self.start - base)) >= 0]
         return base + min(ends, default=len(text))
 
-    def new_line(self, since: int) -> bool:
-        """Whether this token is on a later line than an offset."""
-        between = self.source(since, self.start)
-        return "\n" in between or "\r" in between
-
     # -------------------------------------------------------------------------------------------------------- brackets
 
     def open_brackets(self) -> list[int]:

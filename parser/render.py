@@ -69,7 +69,7 @@ def _excerpt(span: Span, width: int, ascii: bool) -> tuple[str, int, int] | None
         left, right = 0, len(cells)
     else:
         ellipsis = "..." if ascii else "…"
-        left, right = _window([columns for _, columns in cells], begin, end, width - 2 * len(ellipsis))
+        left, right = _window([columns for _, columns in cells], begin, width - 2 * len(ellipsis))
         before = ellipsis if left or first else ""
         after = ellipsis if right < len(cells) or last < len(line) else ""
     text = before + "".join(shown for shown, _ in cells[left:right]) + after
@@ -78,27 +78,18 @@ def _excerpt(span: Span, width: int, ascii: bool) -> tuple[str, int, int] | None
     return text.rstrip(), indent, max(marks, 1)
 
 
-def _window(columns: list[int], begin: int, end: int, room: int) -> tuple[int, int]:
-    """The part of a line to show: the span or its beginning, with text on both sides, in so many columns."""
+def _window(columns: list[int], begin: int, room: int) -> tuple[int, int]:
+    """The part of a line to show in so many columns: as much before the beginning of the span as from there on."""
     left = right = begin
-
-    def grow_right(limit: int, bound: int) -> None:
-        nonlocal right, room
-        while right < limit and room - columns[right] >= bound:
+    while True:
+        if behind := right < len(columns) and columns[right] <= room:
             room -= columns[right]
             right += 1
-
-    def grow_left(bound: int) -> None:
-        nonlocal left, room
-        while left and room - columns[left - 1] >= bound:
+        if before := left > 0 and columns[left - 1] <= room:
             left -= 1
             room -= columns[left]
-
-    grow_right(end, room // 3)
-    grow_left(room // 2)
-    grow_right(len(columns), 0)
-    grow_left(0)
-    return left, right
+        if not (before or behind):
+            return left, right
 
 
 def _cells(line: str, ascii: bool) -> list[tuple[str, int]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .fields import Record
+
 
 class Source:
     """A text with the label that diagnostics print for it."""
@@ -40,15 +42,12 @@ class Source:
         return self.text[starts[number - 1] : end].rstrip("\r\n")
 
 
-class Span:
+class Span(Record):
     """The characters ``start <= offset < end`` of a source."""
 
-    __slots__ = ("end", "source", "start")
-
-    def __init__(self, source: Source, start: int, end: int) -> None:
-        self.source = source
-        self.start = start
-        self.end = end
+    source: Source
+    start: int
+    end: int
 
     @property
     def line(self) -> int:

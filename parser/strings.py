@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .fields import Record
 from .mistake import Mistake
 from .syntax import FormattedString, FormattedValue, String
 
@@ -97,13 +98,12 @@ def _line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
 
 
-class _Fields:
+class _Fields(Record):
     """The body of one f-string and where it lies in the source."""
 
-    def __init__(self, body: str, offset: int, raw: bool) -> None:
-        self.body = body
-        self.offset = offset
-        self.raw = raw
+    body: str
+    offset: int
+    raw: bool
 
     def mistake(self, message: str, start: int, end: int, hint: str | None = None) -> Mistake:
         return Mistake("E0140", message, self.offset + start, self.offset + end, hint)

@@ -13,7 +13,6 @@ from . import builder, cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 SEAL, SEAL_BYTES = 2**30 - 35, 4
 
 # Raise this when this file comes to make another entry of the same grammar; a test compares.
-FORMAT = 2
+FORMAT = 3
 
 # Terminals that carry more than their own text come first, then those the lexer must stop at; driver.py and lexer.py
 # compare against these numbers.
@@ -55,11 +54,13 @@ class Table:
     __slots__ = ("climbs", "closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts")
 
     def __init__(self, entry: dict[str, Any]) -> None:
+        from re import compile
+
         self.rows: list[dict[int, int]] = entry["rows"]
         self.names: list[str] = entry["names"]
         self.fixed: dict[str, int] = entry["fixed"]
         self.starts: dict[str, int] = entry["starts"]
-        self.pattern = _compiled(entry["pattern"], entry["code"])
+        self.pattern = compile(entry["pattern"])
         self.rules: list[tuple[int, int, Action | None]] = [
             (length, symbol, getattr(builder, action) if action else None) for length, symbol, action in entry["rules"]
         ]
@@ -182,7 +183,6 @@ def make(grammar: str) -> dict[str, Any]:
     for state in states.end_states.values():
         rows[order[state]][END] = ACCEPT
 
-    pattern = _pattern(terminals, fixed)
     return {
         "lark": lark.__version__,
         "rows": rows,
@@ -190,8 +190,7 @@ def make(grammar: str) -> dict[str, Any]:
         "names": names,
         "fixed": fixed,
         "starts": {str(name): order[state] for name, state in states.start_states.items()},
-        "pattern": pattern,
-        "code": _code(pattern),
+        "pattern": _pattern(terminals, fixed),
     }
 
 
@@ -227,32 +226,3 @@ def _pattern(terminals: dict[str, TerminalDef], fixed: dict[str, int]) -> str:
             r"[\s\S]",
         ]
     )
-
-
-def _code(pattern: str) -> list[int] | None:
-    """A pattern in the form that Python's matcher runs, or None where this Python does not say."""
-    try:
-        from re import _compiler, _parser  # type: ignore[attr-defined]
-
-        code = [int(item) for item in _compiler._code(_parser.parse(pattern), 0)]
-    except (ImportError, AttributeError, TypeError):
-        return None
-    return code
-
-
-def _compiled(pattern: str, code: list[int] | None) -> re.Pattern[str]:
-    """The pattern, from its kept code: that spares a short command the 5 ms of importing and running `re`."""
-    if code is not None:
-        try:
-            from _sre import compile as assemble  # type: ignore[import-not-found]
-
-            from_code: re.Pattern[str] = assemble(pattern, _UNICODE, code, 0, {}, ())
-            return from_code
-        except (ImportError, TypeError, ValueError, RuntimeError):
-            pass
-    import re
-
-    return re.compile(pattern)
-
-
-_UNICODE = 32  # re.UNICODE, the flag that every pattern of text has

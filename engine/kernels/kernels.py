@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from ...parser.errors import AdiffError
+from ...parser.fields import Record
 from ..core.dtypes import STRONG, WEAK, DType
 from ..core.limits import memory_of_adiff
 from ..core.state import STATE, Site
@@ -217,15 +218,12 @@ def compiled_source(
         STATE.seen = seen
 
 
-class Found:
+class Found(Record):
     """The results of a call."""
 
-    __slots__ = ("compiled", "flags", "results")
-
-    def __init__(self, compiled: Compiled, results: Sequence[Any], flags: Sequence[int]) -> None:
-        self.compiled = compiled
-        self.results = results
-        self.flags = flags
+    compiled: Compiled
+    results: Sequence[Any]
+    flags: Sequence[int]
 
     @property
     def value(self) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...parser.fields import Record
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,16 +17,13 @@ if TYPE_CHECKING:
 OF_OPERANDS = ("N0601", "N0602")
 
 
-class RowsNotice:
+class RowsNotice(Record):
     """A notice about some rows, given once for its place in the program; `rows` is how many rows it is true of."""
 
-    __slots__ = ("code", "message", "rows", "span")
-
-    def __init__(self, code: str, message: str, span: Span | None, rows: int) -> None:
-        self.code = code
-        self.message = message
-        self.span = span
-        self.rows = rows
+    code: str
+    message: str
+    span: Span | None
+    rows: int
 
     def __repr__(self) -> str:
         return f"RowsNotice({self.code!r}, {self.message!r}, rows={self.rows})"

@@ -34,10 +34,3 @@ def test_names_are_python_s_names() -> None:
 def test_pattern_cuts_any_text_into_pieces_without_gaps() -> None:
     text = "".join(map(chr, range(0x300))) + 'x²\'"""\\\r\n\ud800\U0001f600 1.5e 0x \'a\n'
     assert "".join(table.table().pattern.findall(text)) == text
-
-
-def test_kept_code_matches_as_the_pattern_does() -> None:
-    entry = table.make(GRAMMAR)
-    assert entry["code"] is not None
-    text = GRAMMAR * 3
-    assert table.Table(entry).pattern.findall(text) == re.compile(entry["pattern"]).findall(text)

@@ -28,7 +28,7 @@ from ...ops.kernel_functions import helper
 from ...ops.scipy_functions import EXTERNALS
 from .load import ENTRY, FAILED, FLAGS, Code, first_slot
 from .numba_target import Callee, target, types
-from .numba_types import INTRINSICS, MATH, MEMORIES, NP, NUMBERS, RECORD, add_room, external
+from .numba_types import INTRINSICS, MATH, MEMORIES, NP, NUMBERS, RECORD, add_room, float_function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +99,8 @@ class Compilation:
             elif name in namespace:
                 continue
             elif name in EXTERNALS:
-                found = external(name, EXTERNALS[name])
+                # The loader finds a function of SciPy by its name. Cython's functions take one more integer.
+                found = float_function(name, EXTERNALS[name], [ir.IntType(32)(0)])
             else:
                 found = INTRINSICS.get(name) or helper(name)
             if found.__class__ is FunctionType:

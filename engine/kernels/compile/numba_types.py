@@ -23,6 +23,7 @@ from .numba_target import Callee
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 WORD = ir.IntType(64)
@@ -190,26 +191,21 @@ ITEMS: dict[Any, Any] = {operator.getitem: get_item, operator.setitem: set_item,
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def external(name: str, arguments: int) -> Any:
-    """A function of SciPy, which the loader finds by its name (load.py). Cython's functions take one more integer."""
-    return float_function(name, arguments, [ir.IntType(32)(0)])
-
-
-def float_function(name: str, arguments: int, more: list[Any] | None = None, result: Any = types.float64) -> Any:
+def float_function(name: str, arguments: int, more: Sequence[Any] = (), result: Any = types.float64) -> Any:
     """A function of floats: an intrinsic of LLVM, or one that object code calls by its name."""
 
     def called(*operands: Any) -> Any:
         def generate(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-            double, extra = ir.DoubleType(), more or []
-            kind = ir.FunctionType(double, [double] * arguments + [x.type for x in extra])
+            double = ir.DoubleType()
+            kind = ir.FunctionType(double, [double] * arguments + [x.type for x in more])
             known = name + ".f64" if name.startswith("llvm.") else name
             function = builder.module.globals.get(known)
             if function is None:
                 function = ir.Function(builder.module, kind, known)
-                if not extra:
+                if not more:
                     function.attributes.add("nounwind")
                     function.attributes.add("readnone")
-            found = builder.call(function, [*args, *extra])
+            found = builder.call(function, [*args, *more])
             return found if result is types.float64 else builder.fptosi(found, WORD)
 
         return result(*[types.float64] * arguments), generate
