@@ -51,8 +51,8 @@ class Replay:
             self.one(stmt)
 
     def one(self, stmt: Stmt) -> None:
-        kind = stmt.__class__
-        (self.branch if kind is If else getattr(self, kind.__name__.lower()))(stmt)
+        append: Any = self.branch if stmt.__class__ is If else getattr(self, stmt.__class__.__name__.lower())
+        append(stmt)
 
     def tangent_of(self, x: Any) -> Any:
         """The tangent of an operand of the statements that are replayed, as an operand."""
