@@ -44,6 +44,8 @@ def problem() -> str | None:
         os.makedirs(folder(), mode=0o700, exist_ok=True)
         os.mkdir(probe)
         os.rmdir(probe)
+    except FileExistsError:
+        return "it is no folder"
     except (OSError, ValueError) as fault:
         return str(getattr(fault, "strerror", fault)).lower()
     return None

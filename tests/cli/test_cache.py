@@ -41,7 +41,7 @@ def test_a_folder_that_anybody_may_write_to_is_not_used(
 def test_a_folder_that_cannot_be_used_is_reported(adiff: Callable[..., Completed], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     for place, said in (
-        ("file", "file exists"),
+        ("file", "it is no folder"),
         ("file/below", "not a directory"),
         ("new", ""),
         ("new/er", ""),
