@@ -118,7 +118,7 @@ def answered(batch: Request, style: Any, lines: list[tuple[int, bytes]]) -> list
 
     environment = Environment(None, None, None, {})
     output = Output(environment, None, style=style)
-    answering = Answering(batch, output, writer(output, True))
+    answering = Answering(batch, output, writer(output))
     return [answering.reply(number, raw) for number, raw in lines]
 
 

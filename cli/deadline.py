@@ -22,8 +22,6 @@ class Deadline:
     """A context that ends the process with status OUT_OF_TIME, and `message` on standard error, `GRACE` after `seconds`;
     `abandon` are done before."""
 
-    __slots__ = ("abandon", "message", "seconds", "under_way")
-
     def __init__(self, seconds: float, message: str = "", abandon: Iterable[Callable[[], None]] = ()) -> None:
         self.seconds = seconds
         self.message = message

@@ -23,8 +23,6 @@ COMPLETION = "_ADIFF_COMPLETE"  # the variable by which a shell's completion scr
 class Environment:
     """The streams (None where the parent closed one), what is known of them, and the environment variables."""
 
-    __slots__ = ("stderr", "stdin", "stdout", "variables")
-
     def __init__(
         self, stdin: TextIO | None, stdout: TextIO | None, stderr: TextIO | None, variables: Mapping[str, str]
     ) -> None:

@@ -101,7 +101,8 @@ def read_value(reference: str, most: int | None = None) -> object:
     if lower.endswith(".npz"):
         return read_npz(path, None, most)
     if lower.endswith((".csv", ".tsv")):
-        return read_table(path, "\t" if lower.endswith(".tsv") else ",")
+        text = decode_text(path, read_bytes(path, MOST_DATA))
+        return parse_table(path, text, "\t" if lower.endswith(".tsv") else ",")
     if lower.endswith(".json"):
         return read_json(path)
     if colon:
@@ -223,13 +224,8 @@ def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]
     return array.astype(forms[kind]) if kind in forms else array
 
 
-def read_table(path: str, delimiter: str) -> numpy.ndarray[Any, Any]:
-    """A numeric table, shape (rows, columns) or, of one column, (rows,); a first line of words is a header."""
-    return parse_table(path, decode_text(path, read_bytes(path, MOST_DATA)), delimiter)
-
-
 def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]:
-    """The numbers in the text of a table."""
+    """A table of numbers, shape (rows, columns) or, of one column, (rows,); a first line of words is a header."""
     import io
 
     import numpy

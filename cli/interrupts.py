@@ -20,7 +20,7 @@ INTERRUPTED = 130  # by Ctrl-C, whose number is 2
 OF_SIGNAL = 128  # and its number: the status of what a signal ended
 # What removes an output that is not complete.
 ABANDON: list[Callable[[], None]] = []
-# The numbers of the signals that were heard.
+# The numbers of the signals that were heard. NumPy, interrupted while it is imported, says that it cannot be.
 HEARD: list[int] = []
 
 
@@ -44,33 +44,14 @@ def status() -> int:
     return OF_SIGNAL + HEARD[0] if HEARD else INTERRUPTED
 
 
-def interrupted(error: BaseException | None) -> bool:
-    """Whether an error comes of such a signal: NumPy, interrupted while it is imported, says that it cannot be, and so does the
-    next who imports it."""
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        seen.add(id(error))
-        error = error.__cause__ or error.__context__
-    return bool(HEARD)
-
-
 class unheard:
     """A context in which no signal is heard: what came meanwhile is heard after it."""
 
-    __slots__ = ("before",)
-
     def __enter__(self) -> None:
-        from _signal import (  # type: ignore[import-not-found]
-            SIG_BLOCK,
-            SIGHUP,
-            SIGINT,
-            SIGTERM,
-            pthread_sigmask,
-        )
+        import _signal  # type: ignore[import-not-found]
 
-        self.before = pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM, SIGHUP))
+        ending = _signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP
+        self.before = _signal.pthread_sigmask(_signal.SIG_BLOCK, ending)
 
     def __exit__(self, *exception: object) -> None:
         from _signal import SIG_SETMASK, pthread_sigmask

@@ -16,7 +16,7 @@ from .environment import COMPLETION, Environment
 from .errors import FAULT, from_exception, usage
 from .evaluate import answer
 from .formats import BINARY, pieces, style_of
-from .interrupts import ABANDON, interrupted, status, watch
+from .interrupts import ABANDON, HEARD, status, watch
 from .memory import guard
 from .output import ClosedPipe, Output
 from .request import resolve_engine
@@ -59,7 +59,7 @@ def run(tokens: Sequence[str], environment: Environment) -> int:
         except ClosedPipe:
             return DONE
         except Exception as error:
-            if interrupted(error):
+            if HEARD:
                 return status()
             if "--debug" in tokens and not isinstance(error, AdiffError):
                 import traceback
@@ -115,7 +115,7 @@ def respond(request: Request, output: Output) -> int:
         from ..engine.core.watchdog import out_of_time
         from .deadline import Deadline
 
-        seconds = float(request.options["timeout"])  # type: ignore[arg-type]
+        seconds = float(request.options["timeout"])
         as_json, colour = output.style.format in ("json", "ndjson"), request.text("color", "auto")
         message = error_text(out_of_time(seconds), output.environment, as_json, colour, request.command)
         with Deadline(seconds, message, ABANDON):

@@ -24,8 +24,6 @@ class Output:
     """Text on its way to its place. `commit` makes a file appear; `discard` leaves no trace of it, or, once it is kept, what
     was written whole."""
 
-    __slots__ = ("advice", "environment", "file", "kept", "path", "style", "temporary")
-
     def __init__(
         self, environment: Environment, path: str | None, resumed: bool = False, style: Style | None = None
     ) -> None:
@@ -44,7 +42,7 @@ class Output:
         try:
             if not path:
                 raise ValueError
-            mode = mode_of(path)
+            mode = os.stat(path).st_mode if os.path.exists(path) else None
             if mode is not None and not stat.S_ISREG(mode):
                 self.file = open(path, "w", encoding="utf-8", newline="")  # noqa: SIM115
                 return
@@ -149,14 +147,6 @@ class Output:
                 os.unlink(temporary)
             except OSError:
                 pass
-
-
-def mode_of(path: str) -> int | None:
-    """The mode of what is there, if anything is."""
-    try:
-        return os.stat(path).st_mode
-    except FileNotFoundError:
-        return None
 
 
 def silence(stream: TextIO) -> None:

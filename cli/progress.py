@@ -12,8 +12,6 @@ PATIENCE, INTERVAL = 1.0, 0.1  # seconds before the first sign, and between two
 class Progress:
     """One line on standard error that rewrites itself: a count of something, or the words of the program."""
 
-    __slots__ = ("drawn", "environment", "next", "noun", "shown")
-
     def __init__(self, environment: Environment, shown: bool, noun: str = "lines") -> None:
         self.environment = environment
         self.noun = noun

@@ -11,6 +11,7 @@ from .values import convert
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Any
 
 
 JSON_LINE = '{"command": "grad", "expr": "x**2", "at": {"x": 2}}'
@@ -19,9 +20,7 @@ JSON_LINE = '{"command": "grad", "expr": "x**2", "at": {"x": 2}}'
 class Request:
     """What to do. `options` holds what was given and nothing else; `bound` holds values that came as JSON."""
 
-    __slots__ = ("arguments", "bound", "command", "options")
-
-    def __init__(self, command: str, arguments: dict[str, str], options: dict[str, object]) -> None:
+    def __init__(self, command: str, arguments: dict[str, str], options: dict[str, Any]) -> None:
         self.command = command
         self.arguments = arguments
         self.options = options
@@ -33,26 +32,23 @@ class Request:
 
     def text(self, key: str, default: str = "") -> str:
         """An option's value, of an option that takes one text."""
-        value = self.options.get(key, default)
-        assert isinstance(value, str)
+        value: str = self.options.get(key, default)
         return value
 
     def number(self, key: str) -> int | None:
         """An option's value, of an option that takes a whole number."""
-        value = self.options.get(key)
-        assert value is None or isinstance(value, int)
+        value: int | None = self.options.get(key)
         return value
 
     def texts(self, key: str) -> list[str]:
         """An option's values, of an option that may be repeated."""
-        value = self.options.get(key, [])
-        assert isinstance(value, list)
+        value: list[str] = self.options.get(key, [])
         return value
 
 
 def build(command: Command, positionals: Sequence[str], given: Sequence[tuple[Option, str | None]]) -> Request:
     """The request for a command line that has been split; raises AdiffError for a value that means nothing."""
-    options: dict[str, object] = {}
+    options: dict[str, Any] = {}
     for option, text in given:
         if option.kind == "flag" or text is None:
             options[option.key] = text is None
@@ -61,9 +57,7 @@ def build(command: Command, positionals: Sequence[str], given: Sequence[tuple[Op
         if not option.repeat:
             options[option.key] = value
         else:
-            previous = options.setdefault(option.key, [])
-            assert isinstance(previous, list)
-            previous.extend(value if isinstance(value, list) else [value])
+            options.setdefault(option.key, []).extend(value if isinstance(value, list) else [value])
     resolve_format(options)
     arguments = {argument.key: text for argument, text in zip(command.arguments, positionals, strict=False)}
     if EXPRESSION in command.arguments:

@@ -24,11 +24,6 @@ class Result:
     subject: what the table format draws from; draw: how, by a Drawing.
     """
 
-    __slots__ = (
-        "columns", "document", "draw", "engine", "header", "lines", "loaded", "mode", "notices", "ok", "reason", "reason_span",
-        "rows", "subject", "timings", "written",
-    )  # fmt: skip
-
     def __init__(self, document: dict[str, Any]) -> None:
         self.document = document
         self.lines: list[tuple[str, Any]] = []

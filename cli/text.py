@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from . import errors
 from .files import STANDARD_INPUT, read_text
 
@@ -35,16 +37,9 @@ def program_of(request: Request, environment: Environment) -> Program:
     return parsed(*program_text(request, environment))
 
 
-MOST_PROGRAMS = 1_000
-PROGRAMS: dict[tuple[str, str], Program] = {}
-
-
+@lru_cache(maxsize=1_000)
 def parsed(text: str, name: str) -> Program:
     """The program of a text, with the kernels that it has by now where another line had the same."""
     from .. import program
 
-    if (text, name) not in PROGRAMS:
-        if len(PROGRAMS) >= MOST_PROGRAMS:
-            PROGRAMS.clear()
-        PROGRAMS[text, name] = program(text, name)
-    return PROGRAMS[text, name]
+    return program(text, name)

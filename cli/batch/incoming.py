@@ -22,8 +22,6 @@ class Incoming:
     """The numbered lines after one of a file or of standard input that have come and are not answered yet. A line that
     is too long is the last."""
 
-    __slots__ = ("after", "descriptor", "ended", "file", "number", "path", "ready", "rest")
-
     def __init__(self, path: str, environment: Environment, after: int = 0) -> None:
         self.path = path
         self.after = after

@@ -34,8 +34,6 @@ SIGKILL = 9
 class Process:
     """One process, and the line that it has been given and has not answered."""
 
-    __slots__ = ("connection", "line", "number", "proven")
-
     def __init__(self, number: int, connection: Connection) -> None:
         self.number = number
         self.connection = connection
@@ -55,8 +53,6 @@ class Process:
 
 class Jobs:
     """A context of at most so many processes, which are gone after it."""
-
-    __slots__ = ("answering", "found", "incoming", "lifeline", "most", "newest", "order", "processes")
 
     def __init__(self, most: int, answering: Answering, incoming: Incoming) -> None:
         self.answering = answering

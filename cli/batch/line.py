@@ -14,7 +14,7 @@ from ..evaluate import answer
 from ..files import decode_text
 from ..formats import Style
 from ..formats.records import NO_ID, Record
-from ..interrupts import interrupted
+from ..interrupts import HEARD
 from ..output import Output
 from ..request import from_object, resolve_engine
 from ..words import divide
@@ -45,8 +45,6 @@ class Reply(Fields):
 class Beside(Environment):
     """An environment that keeps what is said on standard error until the record it stands beside is written."""
 
-    __slots__ = ("said",)
-
     def __init__(self, environment: Environment) -> None:
         super().__init__(environment.stdin, environment.stdout, environment.stderr, environment.variables)
         self.said = ""
@@ -60,8 +58,6 @@ class Answering:
 
     `limited` is told the seconds that a line may take, when its work begins.
     """
-
-    __slots__ = ("batch", "environment", "limited", "output", "records", "style")
 
     def __init__(self, batch: Request, output: Output, records: Writer) -> None:
         self.batch = batch
@@ -80,7 +76,7 @@ class Answering:
                 return None
             text = self.records.text(record)
         except Exception as error:
-            if interrupted(error):
+            if HEARD:
                 raise KeyboardInterrupt from None
             reply = self.failed(record, errors.from_exception(error))
             if self.batch.flag("debug") and not isinstance(error, AdiffError):
@@ -127,7 +123,7 @@ class Answering:
                 request.options.setdefault(key, self.batch.options[key])
         resolve_engine(request)
         if "timeout" in request.options and self.limited is not None:
-            self.limited(float(request.options["timeout"]))  # type: ignore[arg-type]
+            self.limited(float(request.options["timeout"]))
         if "rows" in request.options or "over" in request.options:
             record.result = table(request, beside)
         else:

@@ -46,7 +46,6 @@ def resume(batch: str, answering: Answering) -> tuple[int, int, int]:
         failed += not did(found)
         size = end
     answering.output.resume(size)
-    answering.records.begun = True
     return answered, failed, line
 
 

@@ -34,7 +34,7 @@ def run(request: Request, output: Output) -> bool:
     gc.set_threshold(COLLECT_AFTER)
     gc.enable()
     path = request.arguments["file"]
-    records = writer(output, whole=path != "-")
+    records = writer(output)
     answering = Answering(request, output, records)
     progress = Progress(environment, shown=not is_terminal(environment.stdout) or request.flag("output"))
     answered = failed = after = 0

@@ -8,7 +8,7 @@ from .. import errors
 from ..diagnostics import error_text, report_notices
 from ..environment import is_terminal
 from ..evaluate import options
-from ..interrupts import HEARD, interrupted
+from ..interrupts import HEARD
 from ..output import ClosedPipe
 from ..prompt import NAME, from_pipe, from_terminal, reader
 from ..request import Request, nearest
@@ -66,7 +66,7 @@ class Prompt:
             elif any(line.strip()[:1] not in ("", "#") for line in text.split("\n")):
                 self.evaluate(text)
         except Exception as error:
-            if isinstance(error, ClosedPipe | Leave) or interrupted(error):
+            if HEARD or isinstance(error, ClosedPipe | Leave):
                 raise
             self.ok = False
             told = errors.from_exception(error)

@@ -56,15 +56,10 @@ class Canvas:
         """Whether a table is narrow enough to be drawn as it is."""
         return natural_width(header, rows) <= self.width
 
-    def table(
-        self, header: Sequence[str], written: Callable[[int], Rows], turned: Callable[[int], Rows] | None = None
-    ) -> None:
-        """A table whose first column holds labels, or one block a row where the table is too wide.
-
-        `written` gives the rows with no cell wider than so many columns, if that can be; `turned` gives them for blocks,
-        where the cells of a row stand under each other.
-        """
-        turned_rows = (turned or written)(self.width - max(map(len, header)) - 6)
+    def table(self, header: Sequence[str], written: Callable[[int], Rows]) -> None:
+        """A table whose first column holds labels, or one block a row where the table is too wide; `written` gives the rows
+        with no cell wider than so many columns, if that can be."""
+        turned_rows = written(self.width - max(map(len, header)) - 6)
         rows = self.widest(header, written)
         # What is cut to fit here and whole when turned is turned.
         if rows is not None and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):

@@ -20,8 +20,6 @@ SLICES = 3  # of a tensor of rank 3 or more
 class Marks:
     """The characters that a non-UTF-8 terminal gets in another form."""
 
-    __slots__ = ("arrow", "ellipsis", "missing", "rounded", "times")
-
     def __init__(self, ascii: bool) -> None:
         self.arrow = "->" if ascii else "→"
         self.ellipsis = "..." if ascii else "…"

@@ -6,6 +6,7 @@ import io
 from itertools import pairwise
 from math import hypot, isfinite
 
+from ...parser.fields import Record
 from .. import errors
 
 TYPE_CHECKING = False
@@ -23,20 +24,19 @@ DOTS = {"kink": "wo", "jump": "rs", "pole": "r^"}  # in files
 ARROWS = {False: "→↗↑↖←↙↓↘", True: ">/^\\</v\\"}
 
 
-class Curves:
+class Curves(Record):
     """Functions of one input: a row for the value and each derivative, and what is marked on them."""
 
-    def __init__(
-        self,
-        name: str,
-        title: str,
-        xs: Sequence[float],
-        rows: Sequence[Sequence[float]],
-        marks: Sequence[tuple[str, float, float]],
-    ) -> None:
-        self.name, self.title, self.xs, self.rows, self.marks = name, title, xs, rows, marks
-        self.labels = ["value", *(f"d{k}/d{name}{k}" if k > 1 else f"d/d{name}" for k in range(1, len(rows)))]
-        self.low, self.high = self.range()
+    name: str
+    title: str
+    xs: Sequence[float]
+    rows: Sequence[Sequence[float]]
+    marks: Sequence[tuple[str, float, float]]
+
+    def labels(self) -> list[str]:
+        """What each row is."""
+        x = self.name
+        return ["value", *(f"d{k}/d{x}{k}" if k > 1 else f"d/d{x}" for k in range(1, len(self.rows)))]
 
     def range(self) -> tuple[float, float]:
         """What is shown: all, or beside a pole the middle of the values."""
@@ -64,34 +64,35 @@ class Curves:
 
     def text(self, style: Style) -> str:
         """The curves in characters, with the marks under them."""
-        figure = needed("plotille").Figure()
+        figure, labels, (low, high) = needed("plotille").Figure(), self.labels(), self.range()
         figure.width, figure.height = max(min(style.width or 80, 120) - 20, 20), 20
         figure.with_colors, figure.color_mode = style.colour, "names"
         figure.x_label, figure.y_label = self.name, "value"
         figure.set_x_limits(min_=self.xs[0], max_=self.xs[-1])
-        figure.set_y_limits(min_=self.low, max_=self.high)
+        figure.set_y_limits(min_=low, max_=high)
         figure.register_label_formatter(
             float, lambda value, chars, delta, left=False: format(f"{value:.4g}", f"{'<' if left else '>'}{chars}")
         )
         for which, row in enumerate(self.rows):
             for part in self.parts(row, which):
                 for (x, y), (u, v) in pairwise(part):
-                    if max(y, v) >= self.low and min(y, v) <= self.high:
-                        y, v = (min(max(w, self.low), self.high) for w in (y, v))
+                    if max(y, v) >= low and min(y, v) <= high:
+                        y, v = (min(max(w, low), high) for w in (y, v))
                         sign = MARKERS[which % len(MARKERS)] if not style.colour else None
                         figure.plot([x, u], [y, v], lc=COLOURS[which % len(COLOURS)], marker=sign)
         text = "\n".join(line.rstrip() for line in figure.show().replace("\u2800", " ").split("\n"))
         if style.ascii:
             text = "".join("*" if "\u2800" < c < "\u2900" else c for c in text)
         drawn_as = COLOURS if style.colour else ("line", *MARKERS[1:])
-        alone = len(self.labels) == 1 and not style.colour
-        names = self.labels if alone else [f"{label} ({how})" for label, how in zip(self.labels, drawn_as)]
-        return "\n".join([f"{self.title}: {', '.join(names)}", text, *self.said()])
+        alone = len(labels) == 1 and not style.colour
+        names = labels if alone else [f"{label} ({how})" for label, how in zip(labels, drawn_as)]
+        said = [f"{kind} at {self.name} = {x:.12g}" for kind, x, _ in self.marks]
+        return "\n".join([f"{self.title}: {', '.join(names)}", text, *said])
 
     def file(self, extension: str) -> bytes:
         """The curves as a file of matplotlib's."""
         figure, axes = drawn(self.title)
-        for which, (row, label) in enumerate(zip(self.rows, self.labels)):
+        for which, (row, label) in enumerate(zip(self.rows, self.labels())):
             for part in self.parts(row, which):
                 axes.plot(*zip(*part), color=f"C{which}", label=label, linewidth=1.6)
                 label = ""
@@ -102,15 +103,11 @@ class Curves:
                 axes.axvline(x, color="grey", linestyle="--" if kind == "pole" else ":", linewidth=1)
             axes.annotate(kind, (x, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=8)
         axes.set_xlim(self.xs[0], self.xs[-1])
-        axes.set_ylim(self.low, self.high)
+        axes.set_ylim(*self.range())
         axes.axhline(0, color="lightgrey", linewidth=0.8, zorder=0)
         axes.set_xlabel(self.name)
         axes.legend()
         return saved(figure, extension)
-
-    def said(self) -> list[str]:
-        """What is marked, a line each."""
-        return [f"{kind} at {self.name} = {x:.12g}" for kind, x, _ in self.marks]
 
 
 def has_pole(marks: Sequence[tuple[str, float, float]]) -> bool:

@@ -21,13 +21,12 @@ FEWER_DIGITS = (TENSOR_DIGITS, 6, 4)  # of the entries of a matrix that would no
 TRACE_DIGITS = 6  # of the numbers in a tape or a check, which stand many to a line; --precision gives more
 MOST_STEPS = 200  # of a tape; the other formats have them all
 MOST_ENTRIES = 40  # of a sparse tensor; the other formats have them all
+MOST_SNIPPET = 32  # characters of the source of a step
 MOST_TITLE = 60  # characters of an expression that a table repeats
 
 
 class Drawing:
     """A canvas, and how values are written on it."""
-
-    __slots__ = ("canvas", "digits", "marks", "precision")
 
     def __init__(self, style: Style) -> None:
         self.canvas = Canvas(style)
@@ -157,19 +156,18 @@ class Drawing:
         first = tape[:MOST_STEPS]
         left = tape[-1].step - first[-1].step if first else 0
 
-        def steps(width: int, snippet: int) -> Rows:
+        def steps(width: int) -> Rows:
             rows = []
             for row in first:
                 partials = ", ".join(self.cell(partial, width) for partial in row.partials or ())
                 source = " ".join(row.span.text.split()) if row.span else ""
                 inputs = ", ".join(str(label) for label in row.inputs)
                 cells = (self.cell(row.value, width), partials, self.cell(row.adjoint, width))
-                rows.append((str(row.name), row.operation, inputs, *cells, short(source, self.marks, snippet)))
+                rows.append((str(row.name), row.operation, inputs, *cells, short(source, self.marks)))
             return rows if left == 0 else [*rows, (self.marks.ellipsis, f"{left} more steps", "", "", "", "", "")]
 
         header = ("step", "operation", "inputs", "value", "partials", "adjoint", "source")
-        narrow = max(12, min(32, self.canvas.width - 68))
-        self.canvas.table(header, lambda width: steps(width, narrow), lambda width: steps(width, width))
+        self.canvas.table(header, steps)
 
     def verdict(self, good: bool | None, words: str, rest: str) -> None:
         """A verdict, and what it stands on."""
@@ -192,6 +190,6 @@ def render(result: Result, style: Style) -> str:
     return drawing.canvas.text()
 
 
-def short(text: str, marks: Marks, most: int = 32) -> str:
+def short(text: str, marks: Marks) -> str:
     """The beginning of a long snippet."""
-    return text if len(text) <= most else text[: most - len(marks.ellipsis)] + marks.ellipsis
+    return text if len(text) <= MOST_SNIPPET else text[: MOST_SNIPPET - len(marks.ellipsis)] + marks.ellipsis

@@ -64,7 +64,6 @@ def answer(request: Request, program: Program, output: Output) -> Result:
             table.take(chunk, out)
             progress.show(words(table.count, perf_counter() - start, chunk.done))
     except AdiffError:
-        progress.clear()
         if table.count:
             out.finish()
         raise
@@ -115,10 +114,8 @@ def axes(request: Request, program: Program) -> dict[str, Any]:
             count = (stop - start) / step if step else -1.0
             if not 0 <= count < float("inf"):
                 raise errors.bad_binding(f"--over: {given!r} has no points", hint)
-            near = abs(count - round(count)) < 1e-9 * max(count, 1)
-            size = bounded((round(count) if near else int(count)) + 1, found)
-            values = np.linspace(start, stop if near else start + step * (size - 1), size)
-            values = spaced((start, step), values)
+            size = bounded(int(count * (1 + 1e-9)) + 1, found)  # a last step of rounding is one
+            values = spaced((start, step), start + step * np.arange(size))
         else:
             raise errors.bad_binding(f"--over: {given!r} is no range", hint)
         bounded(len(values), found)
@@ -294,23 +291,11 @@ class Table:
                 raise usage
             if self.command.from_rows is None or self.command.from_rows(outcome, self.options):
                 self.keep(outcome.notices)
-                if outcome.errors and outcome.value.dtype.kind == "f":
-                    self.as_whole(outcome, columns, count)
                 result = Result({})
                 self.command.fill(result, outcome)
                 return self.flat(result.columns, count), outcome.errors, []
             self.order = None
         return self.one_by_one(columns, count)
-
-    def as_whole(self, outcome: Any, columns: dict[str, Any], count: int) -> None:
-        """Give values back the dtype of whole numbers that they have where no row fails."""
-        good = next((row for row in range(count) if row not in outcome.errors), None)
-        if good is not None:
-            point = {name: x[good : good + 1] for name, x in columns.items()}
-            kind = self.program.rows(point, order=0, at=self.constants, engine="tape").value.dtype
-            if kind.kind in "bi":
-                outcome.value[list(outcome.errors)] = 0
-                outcome.value = outcome.value.astype(kind)
 
     def flat(self, columns: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
         """A column for each element of a result: those that the first chunk has."""

@@ -33,8 +33,6 @@ class Derivation:
     of the program's value.
     """
 
-    __slots__ = ("_node", "_site", "inputs", "length", "program_length", "wrt")
-
     def __init__(self, wrt: tuple[str, ...], node: Node, inputs: list[str], program_length: int, site: Site) -> None:
         self.wrt = wrt
         self._node = node

@@ -43,8 +43,6 @@ if TYPE_CHECKING:
 
 # Where the first operand is taken.
 CHOICES = {maximum: arithmetic.greater_equal, minimum: arithmetic.less_equal}
-# The product rule has at most so many factors at a time.
-MOST_FACTORS = 4
 # A product of sums is multiplied out if it has at most so many terms.
 MOST_TERMS = 24
 
@@ -80,19 +78,13 @@ def by_rule(node: Node, x: Node, of: dict[Node, Node]) -> Node:
     ])  # fmt: skip
 
 
-def product_rule(powers: list[tuple[Node, Node]], of: dict[Node, Node], most: int = MOST_FACTORS) -> Node:
-    """The derivative of a product; one of many factors is differentiated by halves, else it would have a term for each factor
-    with all the others."""
-    if len(powers) > most:
-        half = len(powers) // 2
-        parts = powers[:half], powers[half:]
-        a, b = (product(Fraction(1), part) for part in parts)
-        return add(multiply(product_rule(parts[0], of, 2), b), multiply(a, product_rule(parts[1], of, 2)))
-    return add(*[
-        multiply(slope, product(Fraction(1), [pair for pair in powers if pair[0] is not base]))
-        for base, exponent in powers
-        if (slope := of_power(base, exponent, of)) is not ZERO
-    ])  # fmt: skip
+def product_rule(powers: list[tuple[Node, Node]], of: dict[Node, Node]) -> Node:
+    """The derivative of a product, by halves: else it would have a term for each factor with all the others."""
+    if len(powers) == 1:
+        return of_power(*powers[0], of)
+    half = len(powers) // 2
+    a, b = (product(Fraction(1), part) for part in (powers[:half], powers[half:]))
+    return add(multiply(product_rule(powers[:half], of), b), multiply(a, product_rule(powers[half:], of)))
 
 
 def of_power(base: Node, exponent: Node, of: dict[Node, Node]) -> Node:

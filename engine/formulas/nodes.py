@@ -206,11 +206,6 @@ def product(coefficient: Real, pairs: Pairs) -> Node:
                 found[base] = exponent
     if not coefficient or not found:
         return number(coefficient)
-    turned = next((b for b, e in found.items() if e is ONE and b.kind == SUM and is_mixed(b)), None)
-    if turned is not None and coefficient < 0:  # (y - x)*z for -(x - y)*z
-        del found[turned]
-        coefficient = times(coefficient, Fraction(-1))
-        return product(coefficient, [*found.items(), (total([(Fraction(-1), turned)]), ONE)])
     bases = sorted(found, key=lambda node: node.serial)
     term = bases[0]
     if len(bases) > 1 or found[term] is not ONE:
@@ -220,12 +215,6 @@ def product(coefficient: Real, pairs: Pairs) -> Node:
             return total([(coefficient, term)])
         term = make(PRODUCT, (term, ONE))
     return term if coefficient == 1 else make(SUM, (term,), (Fraction(0), (coefficient,)))
-
-
-def is_mixed(node: Node) -> bool:
-    """Whether a sum has terms of both signs."""
-    signs = {c > 0 for c, _ in terms_of(node)}
-    return len(signs) == 2
 
 
 def powers(base: Node, exponent: Node) -> tuple[Real, list[tuple[Node, Node]]]:
@@ -249,13 +238,8 @@ def powers(base: Node, exponent: Node) -> tuple[Real, list[tuple[Node, Node]]]:
         pairs = list(zip(base.args[::2], base.args[1::2]))
         if whole:
             return one, [(b, multiply(e, exponent)) for b, e in pairs]
-        positive = [(b, multiply(e, exponent)) for b, e in pairs if b is E]
-        others = [(b, e) for b, e in pairs if b is not E]
-        if len(others) == 1 and not is_even(others[0][1]):
-            b, e = others[0]
-            return one, [*positive, (b, multiply(e, exponent))]
-        if positive:
-            return one, [*positive, *([(product(one, others), exponent)] if others else [])]
+        if len(pairs) == 1 and (pairs[0][0] is E or not is_even(pairs[0][1])):
+            return one, [(pairs[0][0], multiply(pairs[0][1], exponent))]
     elif base.kind == SUM and len(base.args) == 1 and not base.value[0]:
         c, term = base.value[1][0], base.args[0]
         if whole or c > 0:
@@ -332,24 +316,27 @@ def walk(*roots: Node) -> list[Node]:
     return list(found)
 
 
-def check_growth(root: Node) -> None:
-    """Raise AdiffError E0513 for a formula that is too long for another derivative, which is some times as long."""
+def size(root: Node) -> int:
+    """The nodes of a formula, those of a part as often as it stands there."""
     sizes: dict[Node, int] = {}
     for node in walk(root):
         sizes[node] = 1 + sum(sizes[arg] for arg in node.args)
-    if sizes[root] > MOST_GROWN:
+    return sizes[root]
+
+
+def check_growth(root: Node) -> None:
+    """Raise AdiffError E0513 for a formula that is too long for another derivative, which is some times as long."""
+    if size(root) > MOST_GROWN:
         raise failure("E0513", "the derivatives of lower order are too long already", HINT)
 
 
 def check_written(root: Node, named: bool) -> None:
     """Raise AdiffError E0513 for a formula with numbers that nobody reads or, unless its parts are named, of too many nodes."""
-    sizes: dict[Node, int] = {}
     for node in walk(root):
-        sizes[node] = 1 if named else 1 + sum(sizes[arg] for arg in node.args)
         numbers = [node.value] if node.kind == NUMBER else [node.value[0], *node.value[1]] if node.kind == SUM else []
         if any(max(abs(x.numerator), x.denominator) > MOST_NUMBER for x in numbers if x.__class__ is not float):
             raise failure("E0513", "the formula has a number of more than 300 digits", HINT)
-    if sizes[root] > MOST_WRITTEN:
+    if not named and size(root) > MOST_WRITTEN:
         raise failure("E0513", "the formula is too long in this form", "--format c and python have names for its parts")
 
 

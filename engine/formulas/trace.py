@@ -352,5 +352,3 @@ STATEMENTS: dict[type, Callable[[Any, Any], Run]] = {
     c.If: if_, c.For: for_, c.While: declined("a loop"), c.Assert: assert_, c.Raise: declined("exceptions"),
     c.Try: declined("exceptions"), c.With: declined("gradient tapes"),
 }  # fmt: skip
-
-__all__ = ["Formula", "formula_of", "frame_of", "node_of"]

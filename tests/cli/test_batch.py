@@ -167,7 +167,7 @@ def test_formats(adiff: Callable[..., Completed]) -> None:
         "2\tstep=0 operation=input inputs='' name=x value=3.0 partials=[] adjoint=6.0 line=None column=None source=None"
         "\tstep=1 operation=power inputs='x 2' name=%1 value=9.0 partials=[6.0, None] adjoint=1.0 line=1 column=1 source=x**2",
     ]
-    assert "2 rows" in adiff("batch", "-", "--format", "table", stdin=ROWS).stdout
+    assert "row=x[0] column=x[0] value=6.0" in adiff("batch", "-", "--format", "table", stdin=ROWS).stdout
     rows = list(csv.reader(io.StringIO(adiff("batch", "-", "--csv", stdin=MIXED).stdout), strict=True))
     assert rows[0] == ["line", "id", "command", "name", "value", "error"]
     assert rows[1:4] == [
