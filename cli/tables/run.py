@@ -291,11 +291,23 @@ class Table:
                 raise usage
             if self.command.from_rows is None or self.command.from_rows(outcome, self.options):
                 self.keep(outcome.notices)
+                if outcome.errors and outcome.value.dtype.kind == "f":
+                    self.as_whole(outcome, columns, count)
                 result = Result({})
                 self.command.fill(result, outcome)
                 return self.flat(result.columns, count), outcome.errors, []
             self.order = None
         return self.one_by_one(columns, count)
+
+    def as_whole(self, outcome: Any, columns: dict[str, Any], count: int) -> None:
+        """Give values back the dtype of whole numbers that they have where no row fails."""
+        good = next((row for row in range(count) if row not in outcome.errors), None)
+        if good is not None:
+            point = {name: x[good : good + 1] for name, x in columns.items()}
+            kind = self.program.rows(point, order=0, at=self.constants, engine="tape").value.dtype
+            if kind.kind in "bi":
+                outcome.value[list(outcome.errors)] = 0
+                outcome.value = outcome.value.astype(kind)
 
     def flat(self, columns: list[tuple[str, Any]], count: int) -> list[tuple[str, Any]]:
         """A column for each element of a result: those that the first chunk has."""
