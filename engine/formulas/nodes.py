@@ -206,6 +206,11 @@ def product(coefficient: Real, pairs: Pairs) -> Node:
                 found[base] = exponent
     if not coefficient or not found:
         return number(coefficient)
+    turned = next((b for b, e in found.items() if e is ONE and b.kind == SUM and is_mixed(b)), None)
+    if turned is not None and coefficient < 0:  # (y - x)*z for -(x - y)*z
+        del found[turned]
+        coefficient = times(coefficient, Fraction(-1))
+        return product(coefficient, [*found.items(), (total([(Fraction(-1), turned)]), ONE)])
     bases = sorted(found, key=lambda node: node.serial)
     term = bases[0]
     if len(bases) > 1 or found[term] is not ONE:
@@ -215,6 +220,12 @@ def product(coefficient: Real, pairs: Pairs) -> Node:
             return total([(coefficient, term)])
         term = make(PRODUCT, (term, ONE))
     return term if coefficient == 1 else make(SUM, (term,), (Fraction(0), (coefficient,)))
+
+
+def is_mixed(node: Node) -> bool:
+    """Whether a sum has terms of both signs."""
+    signs = {c > 0 for c, _ in terms_of(node)}
+    return len(signs) == 2
 
 
 def powers(base: Node, exponent: Node) -> tuple[Real, list[tuple[Node, Node]]]:
