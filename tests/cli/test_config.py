@@ -94,7 +94,7 @@ def test_doctor(adiff: Callable[..., Completed], folder: Path) -> None:
     assert not any(check["problem"] for check in checks.values())
     done = adiff("doctor", ADIFF_CACHE_DIR=str(folder / "table.csv"))
     assert done.returncode == 1
-    assert "PROBLEM: file exists" in done.stdout
+    assert "PROBLEM: it is no folder" in done.stdout
 
 
 def test_the_manual_page_has_all_commands_and_options(answer: Callable[..., str]) -> None:
