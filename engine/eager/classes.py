@@ -139,6 +139,8 @@ class Instance(Compound):
     @property
     def description(self) -> str:  # type: ignore[override]
         name = self.cls.name
+        if "_description" in self.cls.members:
+            return str(self.cls.members["_description"])
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" if self.cls.library else f"an instance of {name}"
 
     # --- as a key of a dict ------------------------------------------------------------------------------------------

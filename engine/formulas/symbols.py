@@ -44,6 +44,7 @@ NAMED: dict[float, Callable[[], Node]] = {
     math.e: lambda: E,
     math.tau: lambda: multiply(TWO, PI),
     2.0 / math.sqrt(math.pi): lambda: multiply(TWO, power(PI, multiply(MINUS, HALF))),
+    1.0 / math.sqrt(math.tau): lambda: power(multiply(TWO, PI), multiply(MINUS, HALF)),
 }
 
 

@@ -40,9 +40,9 @@ def element(label: str, position: Any) -> str:
 
 
 def checked(
-    name: str, indices: Any, size: int, label: str = "indices", negative: bool = True, code: str = "E0405"
+    name: str, indices: Any, size: Any, label: str = "indices", negative: bool = True, code: str = "E0405"
 ) -> Any:
-    """Integer indices into an axis of a size, negative ones counted from the end.
+    """Integer indices into an axis of a size, of any for None, negative ones counted from the end; several for vectors of them.
 
     Raises AdiffError E0405, or that of another code, that names the first element out of range.
     """
@@ -50,12 +50,15 @@ def checked(
 
     if is_symbol(indices):
         return indices  # the kernel of taking rows checks them
-    low = -size if negative else 0
+    size = np.asarray(math.inf if size is None else size)
+    low = -size if negative else np.zeros_like(size)
     wrong = (indices < low) | (indices >= size)
     if wrong.any():
         position = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+        low, size = (np.broadcast_to(limit, wrong.shape)[position] for limit in (low, size))
         raise failure(
-            code, f"{name}: {element(label, position)} = {int(indices[position])} is not in [{low}, {size})",
+            code, f"{name}: {element(label, position)} = {int(indices[position])} "
+            + ("is negative" if size == math.inf else f"is not in [{low}, {size})"),
             "the axis is empty" if size == 0 else None,
         )  # fmt: skip
     return np.where(indices < 0, indices + size, indices) if negative else indices

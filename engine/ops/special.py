@@ -90,7 +90,7 @@ def _gamma_poles(name: str) -> dict[str, Any]:
 
 
 def normal_density(x: Any) -> Any:
-    return (1.0 / math.sqrt(2.0 * math.pi)) * exp(-0.5 * square(x))
+    return (1.0 / math.sqrt(math.tau)) * exp(divide(square(x), -2.0))
 
 
 # Where a differential equation cancels, the asymptotic series stands in its place, and not in what `derive` writes.

@@ -204,6 +204,8 @@ def integers(name: str, what: str, x: Any, symbols: bool = False) -> Any:
 def whole(name: str, what: str, x: Any, least: int | None = None) -> int:
     """An argument that must be an integer, and no less than `least`."""
     value = static(as_operand(x))
+    if value.__class__ is float and value.is_integer():
+        value = int(value)
     if value.__class__ is not int:
         raise failure("E0304", f"{name}: {what} must be an integer, not {describe(x)}", "write int(n)")
     if least is not None and value < least:

@@ -34,12 +34,12 @@ def is_inside(name: str, known: Collection[str]) -> bool:
 
 
 def is_literal(node: s.Node) -> bool:
-    """Whether an argument is a number, or a list or tuple of numbers."""
+    """Whether an argument is a number, a bool, None or a text, or a list or tuple of them."""
     if node.__class__ is s.Unary:
         return is_literal(node.operand)
     if node.__class__ in (s.List, s.Tuple):
         return all(map(is_literal, node.elements))
-    return node.__class__ is s.Number
+    return node.__class__ in (s.Number, s.Constant, s.String)
 
 
 class Expressions(Names):
@@ -130,7 +130,8 @@ class Expressions(Names):
             meaning = vocabulary.called(path)
             if meaning is not None and not vocabulary.is_constant(meaning):
                 found = self.call_of(meaning, node)
-                literal = bool(node.arguments) and all(is_literal(x) or self.holds_literal(x) for x in node.arguments)
+                given = [*node.arguments, *[keyword.value for keyword in node.keywords]]
+                literal = bool(given) and all(is_literal(x) or self.holds_literal(x) for x in given)
                 operation = found.__class__ is c.Apply or library.operation_of(meaning) is not None
                 if literal and operation and vocabulary.MODULES.get(path[0]) == "tensorflow":
                     from ..ops.tensorflow import WITH_DEFAULT_DTYPE

@@ -67,6 +67,7 @@ TEXTBOOK = {
     "tanh(x)": "1/cosh(x)**2",
     "sigmoid(x)": "exp(-x)/(1 + exp(-x))**2",
     "erf(x)": "2*exp(-x**2)/sqrt(pi)",
+    "ndtr(x)": "exp(-x**2/2)/sqrt(2*pi)",
     "hypot(x, y)": "x/sqrt(x**2 + y**2)",
     "arctan2(y, x)": "-y/(y**2 + x**2)",
     "gamma(x)": "gamma(x)*digamma(x)",

@@ -113,14 +113,18 @@ def test_segment_ties_share() -> None:
     ("name", "inputs", "message"),
     [
         ("segment_sum", ([1.0, 2.0], [1, 0]), "segment_ids[1] = 0 is less than segment_ids[0] = 1"),
-        ("segment_sum", ([1.0, 2.0], [-1, 0]), "segment_ids[0] = -1 is not in [0, 1)"),
-        ("segment_sum", ([1.0, 2.0], [0, 0, 1]), "got data.shape = [2], segment_ids.shape = [3]"),
+        ("segment_sum", ([1.0, 2.0], [-1, 0]), "segment_ids[0] = -1 is negative"),
+        (
+            "segment_sum",
+            ([1.0, 2.0], [0, 0, 1]),
+            "segment_sum: segment_ids of shape [3] must be the first size of the data's shape [2]",
+        ),
         ("unsorted_segment_sum", ([1.0, 2.0], [0, 5], 3), "segment_ids[1] = 5 is not in [0, 3)"),
         ("segment_max", ([1.0, 2.0], [0.0, 1.0]), "segment_ids must be integers, and they are float64"),
         ("boolean_mask", ([1.0, 2.0], [1, 0]), "the mask must be bool, and it is int64"),
         ("boolean_mask", ([1.0, 2.0], [True, False, True]), "a mask of shape [3] does not fit shape [2]"),
         ("confusion_matrix", ([0, 4], [0, 1], 2), "labels[1] = 4 is not in [0, 2)"),
-        ("bincount", ([-1],), "x[0] = -1 is not in [0, 1)"),
+        ("bincount", ([-1],), "bincount: -1 is negative"),
     ],
 )
 def test_errors_name_the_element(name: str, inputs: Any, message: str) -> None:
