@@ -94,9 +94,8 @@ def describe(x: Any) -> str:
         return "None"
     if cls in WORDS:
         return WORDS[cls]
-    if hasattr(x, "ndim"):
-        return f"an array of shape {shape_text(x.shape)}"
-    return getattr(x, "description", f"a {cls.__name__}")
+    words = f"an array of shape {shape_text(x.shape)}" if hasattr(x, "ndim") else f"a {cls.__name__}"
+    return getattr(x, "description", words)
 
 
 def shown(x: Any) -> str:
