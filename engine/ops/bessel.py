@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operation import Operation
-from .arithmetic import INF, choose, divide
-from .special import by_scipy, pole, special_row
+from .arithmetic import INF, divide
+from .special import pole, special_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,25 +57,20 @@ k0 = _bessel("k0", lambda y, x: -k1(x), "modified Bessel function of the second 
 k1 = _bessel(
     "k1", lambda y, x: -0.5 * (k0(x) + kv(2, x)), "modified Bessel function of the second kind", ("k1(inf)", 0.0), True,
 )  # fmt: skip
-scaled_bessel = special_row(
-    "scaled_bessel", "n, x", [None, lambda y, n, x: _scaled_slope(y, scaled_bessel(n - 1, x), scaled_bessel(n + 1, x), x)],
-    "exp(-abs(x))*iv(n, x) for a whole number n.", ("scaled_bessel(2, 0.0)", 0.0), array=by_scipy("ive"), kernel="scipy_ive({0}, {1})",
-    domain=[None, (0.5, 5)], internal=True,
+scaled_bessel_derivative = special_row(
+    "scaled_bessel_derivative", "x | n=0, order=1", [lambda y, x, n, order: scaled_bessel_derivative(x, n=n, order=order + 1)],
+    "The derivative of exp(-abs(x))*iv(n, x) for n = 0 or 1, of a given order, from the right at 0.",
+    ("scaled_bessel_derivative(1e300, 1, 1)", 0.0), own="scaled_bessel_derivative", domain=[(0.5, 5)], internal=True,
+    # Formulas have it of order 1 alone: those of higher orders follow from this one.
+    formula="i1e(x) - sign(x)*i0e(x) if n == 0 else i0e(x) - i1e(x)/x - sign(x)*i1e(x)",
 )  # fmt: skip
-
-
-def _scaled_slope(y: Any, below: Any, above: Any, x: Any) -> Any:
-    """The derivative of exp(-abs(x))*iv(n, x), from the right at 0, of it and its neighbours: DLMF 10.29.1."""
-    return 0.5 * (below + above) - choose(x < 0, -1.0, 1.0) * y
-
-
 i0e = special_row(
-    "i0e", "x", [lambda y, x: _scaled_slope(y, i1e(x), i1e(x), x)], "exp(-abs(x))*i0(x), without overflow.",
+    "i0e", "x", [lambda y, x: scaled_bessel_derivative(x, n=0, order=1)], "exp(-abs(x))*i0(x), without overflow.",
     ("i0e(0)", 1.0), aliases="bessel_i0e", domain=[(0.5, 5)], analytic=False,
     singular=pole("i0e is not differentiable at 0", lambda x: x == 0, 0.0, subgradients="[-1, 1]"),
 )  # fmt: skip
 i1e = special_row(
-    "i1e", "x", [lambda y, x: _scaled_slope(y, i0e(x), scaled_bessel(2, x), x)], "exp(-abs(x))*i1(x), without overflow.",
+    "i1e", "x", [lambda y, x: scaled_bessel_derivative(x, n=1, order=1)], "exp(-abs(x))*i1(x), without overflow.",
     ("i1e(0)", 0.0), aliases="bessel_i1e", domain=[(0.5, 5)],
 )  # fmt: skip
 k0e = special_row(

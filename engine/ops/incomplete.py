@@ -8,7 +8,7 @@ from ..core.errors import failure
 from ..core.operation import Singular
 from .arithmetic import divide
 from .exponential import log, log1p, square
-from .special import digamma, digamma_difference, polygamma, special_row
+from .special import digamma, polygamma, polygamma_difference, special_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -67,11 +67,11 @@ gammaincc = special_row(
 
 def _by_a(a: Any, b: Any, x: Any) -> Any:
     """The derivative by a of the logarithm of beta_density."""
-    return log(x) + digamma_difference(a, b)
+    return log(x) + polygamma_difference(a, b)
 
 
 def _by_b(a: Any, b: Any, x: Any) -> Any:
-    return log1p(-x) + digamma_difference(b, a)
+    return log1p(-x) + polygamma_difference(b, a)
 
 
 beta_density = special_row(
@@ -91,10 +91,11 @@ def _beta_change(a: Any, b: Any, x: Any, order_a: int, order_b: int) -> Any:
     slopes = [_by_a(a, b, x)] * order_a + [_by_b(a, b, x)] * order_b
     if len(slopes) == 1:
         return slopes[0]
-    curve = polygamma(1, a + b)
-    if order_a != order_b:
-        curve = curve - polygamma(1, a if order_a else b)
-    return slopes[0] * slopes[1] + curve
+    if order_a == order_b:
+        return slopes[0] * slopes[1] + polygamma(1, a + b)
+    return slopes[0] * slopes[1] + (
+        polygamma_difference(a, b, order=1) if order_a else polygamma_difference(b, a, order=1)
+    )
 
 
 def _beta_again(order_a: int, order_b: int, a: Any, b: Any, x: Any) -> Any:

@@ -164,7 +164,31 @@ def _prod(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
         for factor in lines[1:]:
             found = array_product(np, found, factor)
         return found.reshape(np.shape(product))
-    return product
+    if x.dtype.kind != "f" or not x.size:
+        return product
+    size = np.abs(product)
+    tiny = np.finfo(x.dtype).tiny
+    if (np.isfinite(size) & (size >= tiny)).all():
+        return product
+    lines = np.moveaxis(x, axes, range(len(axes))).reshape(-1, *[n for i, n in enumerate(x.shape) if i not in axes])
+    finite = np.isfinite(lines)
+    astray = (~(np.isfinite(size) & (size >= tiny))).reshape(lines.shape[1:]) & finite.all(axis=0)
+    if not astray.any():
+        return product
+    # A partial product left the range of floats: multiply significands and add exponents.
+    mantissa, exponent = running_product(np, np.where(finite, lines, 1.0))
+    last = np.ldexp(mantissa[-1], np.clip(exponent[-1], -5000, 5000).astype("int32"))
+    return np.where(astray, last, np.reshape(product, astray.shape)).astype(x.dtype).reshape(np.shape(product))
+
+
+def running_product(np: Any, x: Any) -> tuple[Any, Any]:
+    """The products of x[:k+1] along axis 0 as significands in [0.5, 1) and exponents, free of over- and underflow."""
+    significand, power = np.frexp(x)
+    power = power.astype("int64")
+    for k in range(1, len(x)):
+        significand[k], carry = np.frexp(significand[k] * significand[k - 1])
+        power[k] += power[k - 1] + carry
+    return significand, power
 
 
 def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
@@ -177,7 +201,8 @@ def _prod_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:
 
 reduce_prod = rule(
     "prod", "x | axis=None, keepdims=False", _prod_vjp, array=_prod, dtype="total", aliases="reduce_prod product",
-    method=True, code="reduction", largest=lambda sizes, n: power_bound(sizes[0], n), depends="lines",
+    method=True, code="reduction", kernel=lambda k, x, axis, keepdims: k.prod(x, axis, keepdims),
+    largest=lambda sizes, n: power_bound(sizes[0], n), depends="lines",
     doc="The product of the elements; its derivative is exact at zeros too.", example=("prod([2, 3, 4])", 24),
 )  # fmt: skip
 
@@ -187,11 +212,24 @@ def _product_of_others(np: Any, x: Any) -> Any:
     after = np.ones_like(x)
     np.cumprod(x[:-1], axis=0, out=before[1:])
     np.cumprod(x[:0:-1], axis=0, out=after[-2::-1])
-    return array_product(np, before, after)
-
-
-def _both_sides(x: Any) -> Any:
-    return cumprod(x, axis=0, exclusive=True) * cumprod(x, axis=0, exclusive=True, reverse=True)
+    product = array_product(np, before, after)
+    if x.dtype.kind != "f":
+        return product
+    low = np.finfo(x.dtype).tiny
+    kept = [(np.isfinite(part) & (np.abs(part) >= low)).all(axis=0) for part in (before, after)]
+    finite = np.isfinite(x)
+    astray = ~(kept[0] & kept[1]) & finite.all(axis=0)  # along which lines a partial product left the range of floats
+    if not astray.any():
+        return product
+    x = np.where(finite, x, 1.0)
+    one = np.full((1, *x.shape[1:]), 0.5)
+    mantissa_before, power_before = running_product(np, np.concatenate([one, x[:-1]]))
+    mantissa_after, power_after = running_product(np, np.concatenate([one, x[:0:-1]]))
+    mantissa, carry = np.frexp(mantissa_before * mantissa_after[::-1])
+    # Both runs began with 0.5 = 2**-1.
+    power = power_before + power_after[::-1] + carry + 2
+    found = np.ldexp(mantissa, np.clip(power, -5000, 5000).astype("int32"))
+    return np.where(astray, found, product).astype(product.dtype)
 
 
 def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
@@ -206,7 +244,7 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
 
 
 product_of_others = rule(
-    "product_of_others", "x", _product_of_others_vjp, kernel=lambda k, x: _both_sides(x), array=_product_of_others,
+    "product_of_others", "x", _product_of_others_vjp, kernel=lambda k, x: k.product_of_others(x), array=_product_of_others,
     dtype="first", internal=True, depends="lines",
     doc="For each element along axis 0 the product of all the others, without a division.",
     example=("product_of_others([2, 0, 5])", [0, 10, 0]),

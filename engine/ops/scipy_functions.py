@@ -9,7 +9,7 @@ EXTERNALS: dict[str, int] = {
     **dict.fromkeys(
         (f"scipy_{name}" for name in "erfcx erfinv erfcinv ndtr ndtri log_ndtr dawsn expi exp1".split()), 1
     ),
-    **dict.fromkeys((f"scipy_{name}" for name in "jv yv iv ive kv gammainc gammaincc beta betaln binom".split()), 2),
+    **dict.fromkeys((f"scipy_{name}" for name in "jv yv iv kv gammainc gammaincc beta betaln binom".split()), 2),
     "scipy_betainc": 3,
 }
 # Cython exports a function of several types under a name for each of them.

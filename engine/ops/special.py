@@ -197,11 +197,15 @@ polygamma = special_row(
     ("polygamma(1, 1)", math.pi**2 / 6), kernel="polygamma({0}, {1})", domain=[None, (0.2, 6)],
     singular=[Singular(lambda n, x: _at_nonpositive_integers(x), "polygamma has a pole here", adiff=NAN, input=1)],
 )  # fmt: skip
-digamma_difference = special_row(
-    "digamma_difference", "x, h",
-    [lambda y, x, h: polygamma(1, x + h) - polygamma(1, x), lambda y, x, h: polygamma(1, x + h)],
-    "digamma(x + h) - digamma(x), without cancellation for small h or large x.", ("digamma_difference(1.0, 1.0)", 1.0),
-    own="digamma_difference", domain=[(0.2, 6), (0.1, 3)], internal=True, formula="digamma(x + h) - digamma(x)",
+polygamma_difference = special_row(
+    "polygamma_difference", "x, h | order=0",
+    [
+        lambda y, x, h, order: polygamma_difference(x, h, order=order + 1),
+        lambda y, x, h, order: polygamma(order + 1, x + h),
+    ],
+    "polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
+    ("polygamma_difference(1.0, 1.0)", 1.0), own="polygamma_difference", domain=[(0.2, 6), (0.1, 3)], internal=True,
+    formula="digamma(x + h) - digamma(x) if order == 0 else polygamma(order, x + h) - polygamma(order, x)",
 )  # fmt: skip
 gamma = special_row(
     "gamma", "x", [lambda y, x: y * digamma(x)], "The gamma function: gamma(n) is the factorial of n - 1.", ("gamma(5)", 24.0),
@@ -252,8 +256,8 @@ def _comb(np: Any, n: Any, k: Any) -> Any:
 comb = special_row(
     "comb", "n, k",
     [
-        lambda y, n, k: y * digamma_difference(n - k + 1.0, k),
-        lambda y, n, k: y * digamma_difference(k + 1.0, n - 2 * k),
+        lambda y, n, k: y * polygamma_difference(n - k + 1.0, k),
+        lambda y, n, k: y * polygamma_difference(k + 1.0, n - 2 * k),
     ],
     "The number of ways to choose k of n: n!/(k!*(n - k)!).", ("comb(5, 2)", 10), kernel="scipy_binom({0}, {1})",
     scalar=_comb_scalar, array=_comb, library="scipy", dtype="arithmetic", aliases="binom", domain=[(5, 8), (1, 4)],
@@ -265,7 +269,7 @@ comb = special_row(
 
 def _beta_slope(a: Any, b: Any) -> Any:
     """d/da log(beta(a, b)) = digamma(a) - digamma(a + b); DLMF 5.12.1."""
-    return -digamma_difference(a, b)
+    return -polygamma_difference(a, b)
 
 
 beta = special_row(

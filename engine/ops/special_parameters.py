@@ -1,4 +1,5 @@
-"""Derivatives of the incomplete gamma and beta functions by their parameters, of one float, up to order 2.
+"""Derivatives of the incomplete gamma and beta functions by their parameters, of one float, up to order 2, and of the scaled
+Bessel functions.
 
 They are integrals whose integrand, at order 1, keeps its sign over the range that is chosen, so that no digit cancels, by
 panels of 64 nodes, followed until the integrand has fallen by exp(-DECAY).
@@ -11,7 +12,7 @@ import math
 from numpy.polynomial.legendre import leggauss
 
 from .scipy_functions import scipy_psi
-from .special_values import beta_density, digamma_difference, gamma_density, polygamma
+from .special_values import beta_density, digamma_difference, gamma_density, polygamma, polygamma_difference
 
 DECAY = 50.0
 NODES, WEIGHTS = (tuple(values.tolist()) for values in leggauss(64))
@@ -81,10 +82,9 @@ def betainc_derivative(a: float, b: float, x: float, order_a: int, order_b: int)
 
 def beta_cumulant(a: float, b: float, i: int, j: int) -> float:
     """The derivative of -log(beta(a, b)), i times by a and j times by b, of an order 1 or 2."""
-    if i + j == 1:
-        return digamma_difference(a, b) if i == 1 else digamma_difference(b, a)
-    found = polygamma(1.0, a + b)
-    return found if i == j else found - polygamma(1.0, a if i == 2 else b)
+    if i == j:
+        return polygamma(1.0, a + b)
+    return polygamma_difference(a, b, i - 1) if i else polygamma_difference(b, a, j - 1)
 
 
 def beta_weight(u: float, x: float, rest: float) -> float:
@@ -132,3 +132,23 @@ def beta_part(
         integral += half * part
         low = high
     return x * rest * density * integral
+
+
+def scaled_bessel_derivative(x: float, n: int, order: int) -> float:
+    """The derivative of exp(-|x|) I_n(x) for n = 0 or 1, from the right at 0: by DLMF 10.32.3."""
+    if x != x:
+        return x
+    size = abs(x)
+    if size == math.inf:
+        return 0.0
+    half = math.asin(math.sqrt(0.5 * DECAY / size)) if size > 0.5 * DECAY else 0.5 * math.pi
+    total = 0.0
+    for k in range(64):
+        root = math.sin(0.5 * half * (1.0 + NODES[k]))
+        versine = 2.0 * root * root
+        power = 1.0 - versine if n else 1.0
+        for _ in range(order):
+            power *= -versine
+        total += WEIGHTS[k] * power * math.exp(-size * versine)
+    found = half * total / math.pi
+    return -found if x < 0.0 and (n + order) % 2 else found

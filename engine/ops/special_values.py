@@ -100,6 +100,29 @@ def polygamma(n: float, x: float) -> float:
     return factor * zeta(n + 1.0, x) if x < math.inf else 0.0 * x
 
 
+def polygamma_difference(x: float, h: float, order: int) -> float:
+    """polygamma(order, x + h) - polygamma(order, x); for positive x and x + h no digits cancel."""
+    if order == 0:
+        return digamma_difference(x, h)
+    if not (0.0 < x < math.inf and 0.0 < x + h < math.inf) or h < -0.5 * x:
+        return polygamma(order, x + h) - polygamma(order, x)
+    below = math.gamma(order)  # (order - 1)!
+    total = 0.0
+    while x < 12.0 + order or x + h < 12.0 + order:
+        total += below * order * power_difference(x, h, order + 1.0)
+        x += 1.0
+    total += below * (power_difference(x, h, order) + 0.5 * order * power_difference(x, h, order + 1.0))
+    for k in range(10):
+        rising = math.gamma(2.0 * k + 2.0 + order) / math.gamma(2.0 * k + 3.0)
+        total += BERNOULLI[k] * rising * power_difference(x, h, 2.0 * k + 2.0 + order)
+    return total if order % 2 else -total
+
+
+def power_difference(x: float, h: float, power: float) -> float:
+    """(x + h)**-power - x**-power, a multiple of h."""
+    return math.pow(x, -power) * math.expm1(-power * math.log1p(h / x))
+
+
 # --- densities ------------------------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ DERIVED = [
 ]
 # Steps of these rows' rules are internal, and programs have no names for them; or the derivative by the order is not available.
 NAMELESS = {
-    "gammainc", "gammaincc", "betainc", "zeta", "i1e", "polygamma", "jv", "yv", "iv", "kv",
+    "gammainc", "gammaincc", "betainc", "zeta", "polygamma", "jv", "yv", "iv", "kv",
 }  # fmt: skip
 
 

@@ -29,7 +29,7 @@ COMPLEX = frozenset("fft ifft rfft irfft".split())
 FORWARD = set("linspace linspace_points".split())
 # Samples at which a kernel is left: a singular matrix; or which need a decomposition.
 LEFT = {
-    "roll-1", "norm-2", "norm-3", "norm-4",
+    "prod-2", "prod-3", "product_of_others-1", "roll-1", "norm-2", "norm-3", "norm-4",
 }  # fmt: skip
 
 

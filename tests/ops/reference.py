@@ -165,7 +165,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dawsn": lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
     "lgamma": log_gamma,
     "polygamma": lambda n, x: mp.polygamma(int(n), x),
-    "digamma_difference": lambda x, h: mp.digamma(x + h) - mp.digamma(x),
+    "polygamma_difference": lambda x, h: mp.digamma(x + h) - mp.digamma(x),
     "betaln": lambda a, b: mp.log(mp.beta(a, b)),
     "gamma_density": lambda a, x: mp.exp((a - 1) * mp.log(x) - x - mp.loggamma(a)),
     "gammainc": lower_gamma,
@@ -189,7 +189,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "k1": lambda x: mp.besselk(1, x),
     "i0e": lambda x: mp.exp(-abs(x)) * mp.besseli(0, x),
     "i1e": lambda x: mp.exp(-abs(x)) * mp.besseli(1, x),
-    "scaled_bessel": lambda n, x: mp.exp(-abs(x)) * mp.besseli(n, x),
+    "scaled_bessel_derivative": lambda x: mp.exp(-x) * (mp.besseli(1, x) - mp.besseli(0, x)),
     "k0e": lambda x: mp.exp(x) * mp.besselk(0, x),
     "k1e": lambda x: mp.exp(x) * mp.besselk(1, x),
 }

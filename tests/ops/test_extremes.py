@@ -88,8 +88,8 @@ SPECIAL: dict[str, list[Any]] = {
     "digamma": [1.4616321449683622, 1.4616, 1.5, 1e10, -0.5, -3.5, 10.0, 9.99, -50.3],
     "gamma": [171.5, 1e-10, -3.5, 0.5, 30.0],
     "beta": [(0.5, 0.5), (80.0, 81.0)],
-    "betaln": [(1e10, 1e10), (11.0, 12.0), (9.0, 11.0), (0.5, 15.0)],
-    "digamma_difference": [(1.4, 100.0), (20.0, -5.0), (1e5, 1e5)],
+    "betaln": [(1e10, 1.0), (1e10, 1e10), (11.0, 12.0), (9.0, 11.0), (0.5, 15.0), (1.0, 1.0)],
+    "polygamma_difference": [(1e10, 1.0), (1e-5, 1e-10), (5.0, 1e-15), (1.4, 100.0), (20.0, -5.0), (1e5, 1e5)],
     "gamma_density": [(100.0, 50.0), (0.5, 1e-10), (1.0, 1.0), (19.0, 500.0), (21.0, 500.0)],
     "beta_density": [(0.5, 0.5, 1e-10), (1.0, 1.0, 0.3), (100.0, 200.0, 0.3), (0.01, 0.01, 0.5)],
     "zeta": [(1.0001, 1.0), (2.0, 1.0), (50.0, 2.0), (10.0, 100.0), (20.0, 5.0), (1.5, 0.01)],
@@ -98,8 +98,8 @@ SPECIAL: dict[str, list[Any]] = {
     "j1": [1e-10, 0.0, 100.0],
     "i0": [1e-10, 50.0, 700.0, 0.0, 3.0],
     "i1": [1e-10, 50.0, 700.0, 0.0],
-    "i0e": [1e-10, 50.0, -3.0],
-    "i1e": [1e-10, 50.0, -3.0],
+    "i0e": [1e-10, 50.0, 700.0, 1e5, -3.0],
+    "i1e": [1e-10, 50.0, 700.0, 1e5, -3.0],
     "k0": [0.5, 600.0],
     "k1": [0.5, 600.0],
 }
@@ -183,13 +183,31 @@ def test_incomplete(row: Operation, point: tuple[float, ...], path: tuple[int, .
         ("erfcx", (1e150,), 0, -1e-300 / math.sqrt(math.pi)),
         ("erfcx", (1e308,), 0, 0.0),
         ("betaln", (1e10, 1.0), 0, -1e-10),
-        ("digamma_difference", (5.0, 1e-15), 1, 0.22132295573711533),
+        ("polygamma_difference", (5.0, 1e-15), 1, 0.22132295573711533),
         ("dawsn", (1e5,), 0, -5.0000000007500000001875e-11),
         ("i0", (700.0,), 0, 1.5285003902339006e302),
     ],
 )
 def test_closed_forms(name: str, point: tuple[float, ...], index: int, expected: float) -> None:
     assert math.isclose(nested_derivative(ROWS[name], point, [index]), expected, rel_tol=1e-14)
+
+
+@pytest.mark.parametrize("engine", ["tape", "kernel"])
+@pytest.mark.parametrize(
+    ("text", "x", "expected"),
+    [
+        ("i0e(x)", 1e8, (0.75 + 15 / 32 * 1e-8) / math.sqrt(2 * math.pi) * 1e-20),
+        ("i0e(x)", 1e12, 0.75 / math.sqrt(2 * math.pi) * 1e-30),
+        ("i1e(x)", 1e12, 0.75 / math.sqrt(2 * math.pi) * 1e-30),
+        ("i1e(x)", 0.0, -1.0),  # from the right
+        ("comb(x, 3)", 1e14, 1e14 - 1),
+        ("betaln(x, 3)", 1e6, 1e-12 + 1 / 1000001**2 + 1 / 1000002**2),
+        ("betaln(x, 3)", 1e16, 3e-32),
+    ],
+)
+def test_second_derivatives_far_out(text: str, x: float, expected: float, engine: str) -> None:
+    found = adiff.program(text).evaluate("hessian", {"x": x}, engine=engine).hessian["x"]["x"]
+    assert found == pytest.approx(expected, rel=1e-11, abs=0.0)
 
 
 @pytest.mark.parametrize("engine", ["tape", "kernel"])

@@ -95,6 +95,18 @@ def test_product_is_exact_at_zeros(x: list[float]) -> None:
         assert jvp(lambda t: call("prod", t), [x], [unit]) == expected[k]
 
 
+@pytest.mark.parametrize(
+    "x", [[1e300, 1e300, 1e-300, 1e-300], [1e-200, 1e-200, 1e200, 1e200, 3.0], [1e-300, 1e300, 2.0]], ids=str
+)
+def test_product_of_extreme_factors(x: list[float]) -> None:
+    def exact(values: list[float]) -> float:
+        return float(mp.fprod(mp.mpf(v) for v in values))
+
+    assert value("prod", x) == pytest.approx(exact(x), rel=1e-14)
+    expected = [exact(x[:k] + x[k + 1 :]) for k in range(len(x))]
+    np.testing.assert_allclose(grad(lambda t: call("prod", t), x), expected, rtol=1e-14)
+
+
 # --- extrema --------------------------------------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pytest
 from adiff.engine.ops import pointwise
 from adiff.engine.ops.pointwise import compiled, map_floats
 from adiff.engine.ops.special_parameters import betainc_derivative, gammainc_derivative
-from adiff.engine.ops.special_values import digamma_difference, polygamma, zeta, zeta_derivative
+from adiff.engine.ops.special_values import polygamma, polygamma_difference, zeta, zeta_derivative
 
 mpmath.mp.dps = 40
 compiled_gamma, compiled_beta = compiled("gammainc_derivative"), compiled("betainc_derivative")
@@ -42,10 +42,12 @@ def test_arrays_with_infinities_and_long_ones(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
-def test_differences_of_digamma() -> None:
-    for x, h in itertools.product((1e-5, 0.1, 3.0, 50.0, 1e10), (1e-12, 0.05, -1e-6, 7.0)):
-        expected = mpmath.digamma(mpmath.mpf(x) + mpmath.mpf(h)) - mpmath.digamma(mpmath.mpf(x))
-        assert abs(digamma_difference(x, h) - expected) <= 1e-14 * abs(expected)
+@pytest.mark.parametrize("order", [0, 1, 2, 3])
+def test_differences_of_polygamma(order: int) -> None:
+    for x, h in itertools.product((1e-5, 0.1, 3.0, 50.0, 1e10), (1e-12, 0.05, -1e-6, -0.099999, 7.0, 1e12)):
+        if x + h > 0.0:
+            expected = mpmath.polygamma(order, mpmath.mpf(x) + mpmath.mpf(h)) - mpmath.polygamma(order, mpmath.mpf(x))
+            assert abs(polygamma_difference(x, h, order) - expected) <= 2e-14 * abs(expected), (x, h)
 
 
 @pytest.mark.parametrize("engine", ["tape", "kernel"])

@@ -30,6 +30,11 @@ def number_of(condition: Any) -> Any:
     return where(condition, 1.0, 0.0)
 
 
+def ordinary(product: Any) -> Any:
+    """Whether a product has neither left the range of floats nor reached its ends."""
+    return OPERATORS.logical_and(OPERATORS.abs(product) >= 2.2250738585072014e-308, OPERATORS.isfinite(product))
+
+
 def product(a: Any, b: Any, strong: str) -> Any:
     return OPERATORS[PRODUCTS[strong]](*((b, a) if strong == "b" else (a, b)))
 
@@ -128,6 +133,19 @@ class Vocabulary:
             parts.append(OPERATORS.reshape(x, shape=tuple([sizes.get(n, 1) for n in order])))
         found = product(parts[0], parts[1], strong)
         return OPERATORS.sum(found, axis=tuple(range(len(output), len(order)))) if summed else found
+
+    def prod(self, x: Any, axis: Any, keepdims: Any) -> Any:
+        """The kernel is left where the product is 0, or has left the range of floats."""
+        product = self.primitive(OPERATORS.prod, x, axis=axis, keepdims=keepdims)
+        if x.kind == FLOAT:
+            self.builder.check(OPERATORS.all(ordinary(product)))
+        return product
+
+    def product_of_others(self, x: Any) -> Any:
+        """The kernel is left as by `prod`, and for zeros beside which a product of the others left the range."""
+        before, after = [OPERATORS.cumprod(x, axis=0, exclusive=True, reverse=reverse) for reverse in (False, True)]
+        self.builder.check(OPERATORS.all(OPERATORS.logical_and(ordinary(before), ordinary(after))))
+        return before * after
 
     def power(self, a: Any, b: Any) -> Any:
         """A power with a known exponent as products."""
