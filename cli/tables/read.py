@@ -132,17 +132,20 @@ def chunks(path: str, given: str, header: bool, environment: Environment | None)
 
 def lines(stream: Any, label: str) -> Iterator[str]:
     """The lines of a text."""
-    for number, raw in enumerate(iter(lambda: stream.readline(MOST_LINE + 1), b""), 1):
-        if number == 1 and (raw.startswith(NOT_TEXT) or b"\0" in raw[:4096]):
+    number = 0
+    for raw in iter(lambda: stream.readline(MOST_LINE + 1), b""):
+        if not number and (raw.startswith(NOT_TEXT) or b"\0" in raw[:4096]):
             raise errors.unusable(
                 label, "not text but a binary file", "say what it is: --rows-format parquet, arrow, npy or npz"
             )
         if len(raw) > MOST_LINE:
-            raise errors.unusable(f"{label}:{number}", "a line that does not end")
-        try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise errors.unusable(f"{label}:{number}", f"not UTF-8 text: byte 0x{raw[error.start]:02x}") from None
+            raise errors.unusable(f"{label}:{number + 1}", "a line that does not end")
+        for line in raw.splitlines(keepends=True):  # some end with a carriage return alone
+            number += 1
+            try:
+                yield line.decode("utf-8-sig" if number == 1 else "utf-8")
+            except UnicodeDecodeError as error:
+                raise errors.unusable(f"{label}:{number}", f"not UTF-8 text: byte 0x{line[error.start]:02x}") from None
 
 
 def gathered(found: Iterator[tuple[int, Any]], most: int) -> Iterator[list[tuple[int, Any]]]:
