@@ -73,7 +73,7 @@ FORMS = {  # the first quarter of the forms of each is what ends a text that is 
 # What only Python's own errors say.
 PYTHON = re.compile(
     r"(?<!the class )NoneType|'\w+' object|object of type|ufunc|ndarray|<class|<function \S+ at|<adiff|0x[0-9a-f]{6}|dtype\(|positional arg"
-    r"|unexpected keyword|unsupported operand|invalid literal|has no len\(\)"
+    r"|unexpected keyword|unsupported operand|invalid literal|has no len\(\)|internal\."
 )
 
 
