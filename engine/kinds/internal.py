@@ -10,7 +10,7 @@ from ..core.dtypes import INT64, NUMPY, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.limits import allocate
-from ..core.operands import describe, shape_text
+from ..core.operands import describe
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor
@@ -123,7 +123,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, csv_fields, describe, fail, int64, kept, of_dtype, path_ends, shape_text, taken, update,
+            allocate, csv_fields, describe, fail, int64, kept, of_dtype, path_ends, taken, update,
         )
     },
 }  # fmt: skip

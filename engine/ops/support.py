@@ -9,7 +9,7 @@ from ..core import limits
 from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, describe, plain, shown
+from ..core.operands import as_operand, describe, plain, shape_text, shown
 from ..core.operation import Singular, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -328,6 +328,7 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.of_kind": of_kind,
     "internal.part": part,
     "internal.require": require,
+    "internal.shape_text": shape_text,
     "internal.static": static,
     "internal.whole": whole,
 }
