@@ -177,7 +177,14 @@ def function_body(t: Tracer, code: c.FunctionCode) -> Run:
     return body
 
 
+def make_class(t: Tracer, node: c.MakeClass) -> Run:
+    def run(f: Any) -> Any:
+        raise Unsupported("classes", node.site)
+
+    return run
+
+
 EXPRESSIONS: dict[type, Callable[[Any, Any], Run]] = {
     c.Load: load, c.Item: item, c.Comparison: comparison, c.Logical: logical, c.Not: negation, c.Choose: choose,
-    c.Comprehension: comprehension, c.Call: call,
+    c.Comprehension: comprehension, c.Call: call, c.MakeClass: make_class,
 }  # fmt: skip
