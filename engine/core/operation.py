@@ -42,7 +42,8 @@ UNFIT = (TypeError, ValueError, IndexError, KeyError, AttributeError, Arithmetic
 
 def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
     """The error for arguments that a function cannot take."""
-    return failure("E0305", f"{name} cannot take {listing(map(describe, args)) if args else 'these arguments'}", hint)
+    called = name.removeprefix("internal.")
+    return failure("E0305", f"{called} cannot take {listing(map(describe, args)) if args else 'these arguments'}", hint)
 
 
 # Classes of values that no static parameter takes; a built-in function may be a dtype.

@@ -89,7 +89,8 @@ def _accumulate_rows(buffer: Any, g: Any, indices: Any, axis: int) -> None:
 take_rows: Operation = linear(
     "take_rows", "x | indices, axis=0",
     lambda g, y, x, indices, axis: put_rows(g, indices=indices, axis=axis, size=shape_of(x)[axis]), code="element",
-    accumulate=_accumulate_rows, array=lambda np, x, indices, axis: np.take(x, indices, axis), moves=True, dtype="first",
+    array=lambda np, x, indices, axis: np.take(x, indices, range(np.ndim(x))[axis]),
+    accumulate=_accumulate_rows, moves=True, dtype="first",
     accepts="bifcs", internal=True,
     doc="The slices of x at constant indices along an axis: what gather, take and repeat are made of.",
     example=("take_rows([10, 20, 30], [2, 0])", [30, 10]),

@@ -13,6 +13,7 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, elementwise
 from .arithmetic import INF, NAN, choose, divide, everywhere
 from .exponential import exp, log, square
+from .support import whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ polygamma = special_row(
 polygamma_difference = special_row(
     "polygamma_difference", "x, h | order=0",
     [
-        lambda y, x, h, order: polygamma_difference(x, h, order=order + 1),
+        lambda y, x, h, order: polygamma_difference(x, h, order=whole("polygamma_difference", "order", order, 0) + 1),
         lambda y, x, h, order: polygamma(order + 1, x + h),
     ],
     "polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
