@@ -359,7 +359,7 @@ def static(value: Any, symbols: bool = False) -> Any:
     """A static parameter as plain Python: tensors become numbers and tuples. With `symbols` a compiler's symbols stay."""
     value = counted(value)
     if value.__class__ is Tensor:
-        path_ends((value,), "a parameter that carries no derivative")
+        path_ends((value,), "a parameter")
         plain = value.value
         return plain if symbols or not hasattr(plain, "tolist") else plain.tolist()
     if value.__class__ is list:

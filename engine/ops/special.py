@@ -42,7 +42,7 @@ def _own(name: str) -> Callable[..., Any]:
     def array(np: Any, *values: Any, **static: Any) -> Any:
         from .pointwise import map_floats
 
-        return map_floats(name, *values, **static)
+        return map_floats(name, *values, **{key: whole(name, key, x, 0) for key, x in static.items()})
 
     array.library = "scipy"  # type: ignore[attr-defined]
     return array
@@ -201,7 +201,7 @@ polygamma = special_row(
 polygamma_difference = special_row(
     "polygamma_difference", "x, h | order=0",
     [
-        lambda y, x, h, order: polygamma_difference(x, h, order=whole("polygamma_difference", "order", order, 0) + 1),
+        lambda y, x, h, order: polygamma_difference(x, h, order=order + 1),
         lambda y, x, h, order: polygamma(order + 1, x + h),
     ],
     "polygamma(order, x + h) - polygamma(order, x), without cancellation for small h or large x.",
