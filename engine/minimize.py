@@ -109,10 +109,7 @@ def minimize(
         else:
             x, message = task.by_scipy("l-bfgs-b" if name == NEWTON else name, x)
         if name == NEWTON and not task.endless and x.size <= MOST_EXACT and not bounds and np.isfinite(value):
-            x = scipy_minimize(
-                objective, x, jac=True, method="trust-exact", hess=objective.exact_hessian, callback=task.iterated,
-                options=EXACT,
-            ).x  # fmt: skip
+            x = task.by_newton(x)
         return task.minimum(name, x, message)
 
 
@@ -208,6 +205,23 @@ class Task:
             return found.x, f"{self.most} iterations were not enough"
         said = "" if found.success else f", says SciPy's {name}: {str(found.message).strip().rstrip('.:').lower()}"
         return found.x, f"no smaller value was found{said}"
+
+    def by_newton(self, x: Any) -> Any:
+        """Where Newton's steps end: in units of each number in which the Hessian has ones on its diagonal, since SciPy's
+        steps lose their way where its entries are of very different sizes."""
+        sizes = np.abs(np.diag(self.objective.exact_hessian(x)))
+        unit = 1 / np.sqrt(np.where(np.isfinite(sizes) & (sizes > 0), sizes, 1.0))
+
+        def value_and_gradient(scaled: Any) -> tuple[float, Any]:
+            f, g = self.objective(scaled * unit)
+            return f, g * unit
+
+        found = scipy_minimize(
+            value_and_gradient, x / unit, jac=True, method="trust-exact", options=EXACT,
+            hess=lambda scaled: self.objective.exact_hessian(scaled * unit) * unit * unit[:, None],
+            callback=lambda scaled: self.iterated(scaled * unit),
+        )  # fmt: skip
+        return found.x * unit
 
     def descend(self, method: str, x: Any, rate: float) -> tuple[Any, str]:
         """Gradient descent, with momentum 0.9, or Adam (Kingma and Ba, 2015) with its usual 0.9, 0.999 and 1e-8."""
