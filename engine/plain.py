@@ -56,7 +56,7 @@ def to_plain(value: Any, depth: int = 0) -> Any:
         return value.name
     in_words = getattr(value, "as_result", None)
     if in_words is not None:
-        return in_words()
+        return to_plain(in_words(), nest(depth))
     own = getattr(value, "to_plain", None)
     if own is not None:
         return to_plain(own(), nest(depth)) if getattr(value, "listed", False) else value

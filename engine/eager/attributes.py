@@ -12,11 +12,11 @@ from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
 from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
+from ..kinds.classes import Class, Instance
+from ..kinds.functions import Bound, Builtin, in_library, invoke
+from ..kinds.text import format_template
 from ..ops.registry import METHODS
 from ..program.library import public
-from .classes import Class, Instance
-from .text import format_template
-from .values import Bound, Builtin, in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

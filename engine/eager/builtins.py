@@ -15,24 +15,25 @@ from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..core.wording import no_integer_value
 from ..kinds import names
+from ..kinds.classes import FUNCTIONS as CLASSES
+from ..kinds.classes import Class, Instance
 from ..kinds.drawing import Drawing
+from ..kinds.exceptions import EXCEPTIONS
+from ..kinds.functions import Bound, Builtin, Function, in_library, invoke
+from ..kinds.kind import Context
+from ..kinds.operators import binary, truth
+from ..kinds.text import representation, text
 from ..kinds.variable import Variable
 from ..ops.structure import as_dtype
 from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute
-from .classes import FUNCTIONS as CLASSES
-from .classes import Class, Instance
-from .exceptions import EXCEPTIONS
 from .libraries import FUNCTIONS as INTERNAL
 from .libraries import WithDefaultDtypes
-from .operators import binary, truth
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
 from .tapes import FUNCTIONS as TAPES
 from .tapes import GradientTape, beyond_tensorflow
-from .text import representation, text
 from .transforms import TRANSFORMS
-from .values import Bound, Builtin, Context, Function, in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

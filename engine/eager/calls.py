@@ -13,13 +13,13 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import calls_itself
 from ..kinds.access import all_of
+from ..kinds.functions import Bound, Function, check_arguments, in_library, point_outside, without_name
 from ..kinds.kind import INVOKE
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.library import operation_of
 from ..program.rewrite import rewrite
 from .attributes import invoke_method
-from .values import Bound, Function, check_arguments, in_library, point_outside, without_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..core.state import STATE, Site
 from ..kinds.access import get_item
+from ..kinds.operators import truth
 from ..program import core as c
 from ..program.core import UNSET
 from . import calls, expressions, generators, libraries, statements
-from .operators import truth
 from .targets import assigner, writer
 
 TYPE_CHECKING = False

@@ -8,8 +8,8 @@ from ..core.operands import as_operand, tensor
 from ..core.operation import Operation
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import Tensor
+from ..kinds.functions import Derived, callable_of, invoke
 from .structure import flatten, rebuild
-from .values import Derived, callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

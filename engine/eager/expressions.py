@@ -13,15 +13,15 @@ from ..core.limits import LIMITS
 from ..core.operands import describe, tensor
 from ..core.state import STATE
 from ..kinds.access import get_item, hashable, iterate
+from ..kinds.generators import Generator
+from ..kinds.operators import binary, compare, truth
+from ..kinds.operators import prefix as apply_prefix
+from ..kinds.text import formatted
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.rewrite import rewrite
 from .attributes import get_attribute
 from .calls import arguments
-from .generators import Generator
-from .operators import binary, compare, truth
-from .operators import prefix as apply_prefix
-from .text import formatted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from ..core.operands import bare
 from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
+from ..kinds.classes import Class, Instance, Method, Property, Unbound
+from ..kinds.functions import Derived, Function, invoke
 from ..ops.random import drawn
 from ..ops.structure import as_dtype
 from ..program import core as c
 from ..program.loops import nodes
 from ..program.lower import library_core
-from .classes import Class, Instance, Method, Property, Unbound
 from .structure import flatten, rebuild
-from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

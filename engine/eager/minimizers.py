@@ -16,8 +16,8 @@ from ..core.operands import as_operand, describe, tensor, wrap
 from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
+from ..kinds.functions import callable_of, invoke
 from .structure import flatten
-from .values import callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ from ..core.operands import as_operand, counted, describe
 from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import VIEWS, hashable, iterate, unpack
+from ..kinds.classes import Instance
+from ..kinds.functions import invoke
+from ..kinds.generators import Generator
+from ..kinds.operators import binary, compare, truth
 from ..ops.registry import OPERATOR_ROWS
-from .classes import Instance
-from .generators import Generator
-from .operators import binary, compare, truth
-from .values import invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,15 +12,15 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, iterate
+from ..kinds.classes import ABSENT, Class
+from ..kinds.exceptions import raise_value
+from ..kinds.functions import in_library, invoke
+from ..kinds.operators import binary
+from ..kinds.text import text
 from ..program import core as c
 from ..program.core import UNSET
 from ..program.expressions import FIRST
 from .attributes import get_attribute, invoke_method, refuse_private, set_attribute
-from .classes import ABSENT, Class
-from .exceptions import raise_value
-from .operators import binary
-from .text import text
-from .values import in_library, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

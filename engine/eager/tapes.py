@@ -10,8 +10,9 @@ from ..core.following import follows
 from ..core.operands import as_operand, describe, operand_dtype, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..kinds.functions import Derived
+from ..kinds.kind import Context
 from .structure import flatten, located, rebuild
-from .values import Context, Derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from ..core.operands import as_operand, shape_text
 from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..kinds.functions import Derived, callable_of, invoke
 from .custom_rules import custom_gradient
 from .structure import flatten, rebuild
-from .values import Derived, callable_of, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,10 +13,10 @@ from ..core.state import STATE, end_of
 from ..eager import calls, libraries
 from ..eager import compile as eager
 from ..eager.builtins import INTRINSICS
-from ..eager.operators import binary, compare, prefix, truth
 from ..eager.statements import assert_ as checked
 from ..eager.statements import one_by_one
-from ..eager.values import Builtin, Function, in_library
+from ..kinds.functions import Builtin, Function, in_library
+from ..kinds.operators import binary, compare, prefix, truth
 from ..ops import arithmetic
 from ..ops.rounding import maximum, minimum, round_half_even
 from ..ops.support import FOR_LIBRARY

@@ -94,3 +94,25 @@ class Compound(Kind):
 
     def to_plain(self) -> Any:
         raise failure("E0304", f"the result is {self.description}, which has no value to show")
+
+
+class Context:
+    """What `with` can enter. The default does nothing (`tf.device`, `tf.name_scope`)."""
+
+    __slots__ = ()
+    description = "a context"
+
+    def enter(self) -> Any:
+        return None
+
+    def leave(self) -> None:
+        return None
+
+    def __enter__(self) -> Any:
+        return self.enter()
+
+    def __exit__(self, *error: Any) -> None:
+        self.leave()
+
+    method___enter__ = __enter__
+    method___exit__ = __exit__

@@ -8,8 +8,8 @@ from ...core.tensor import OPERATORS
 from ...eager import builtins as eager
 from ...eager import sequences
 from ...eager import transforms as eager_transforms
-from ...eager.operators import truth
-from ...eager.values import Derived, callable_of
+from ...kinds.functions import Derived, callable_of
+from ...kinds.operators import truth
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
 from .sequences import SEQUENCES

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core.state import STATE
 from ...core.tensor import Tensor
-from ...eager.values import Bound, Function
+from ...kinds.functions import Bound, Function
 from ...program import core as c
 from ...program.core import PARENT, RESULT
 from ...program.loops import nodes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
-from ...eager import calls, expressions, operators
+from ...eager import calls, expressions
 from ...eager.expressions import unassigned
+from ...kinds import operators
 from ...program import core as c
 from ...program.core import PARENT, UNSET
 from ..ir import Unsupported

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ....parser.errors import AdiffError
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
-from ...eager.operators import binary
+from ...kinds.operators import binary
 from ...program import core as c
 from ...program.core import UNSET
 from ...program.loops import contains_loop, nodes

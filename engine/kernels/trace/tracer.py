@@ -10,10 +10,10 @@ from ....parser.errors import AdiffError
 from ...core.state import NOWHERE, STATE, end_of
 from ...core.tensor import OPERATORS
 from ...eager import compile as eager
-from ...eager.exceptions import EXCEPTIONS
-from ...eager.operators import truth
 from ...eager.structure import flatten
-from ...eager.values import Builtin
+from ...kinds.exceptions import EXCEPTIONS
+from ...kinds.functions import Builtin
+from ...kinds.operators import truth
 from ...ops.support import FOR_LIBRARY
 from ...program.core import RESULT, UNSET
 from ..ir import BOOL, Constant, Unsupported, Var, operands

@@ -6,7 +6,7 @@ from ....parser.fields import Record
 from ...core.dtypes import BOOL as BOOL_DTYPE
 from ...core.dtypes import FLOAT64, INT64, WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType
 from ...core.tensor import Tensor
-from ...eager.values import Function
+from ...kinds.functions import Function
 from ..ir import FLOAT, INT, Unsupported, kind_of
 from ..symbols import Sym
 

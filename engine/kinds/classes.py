@@ -12,11 +12,11 @@ from ..core.errors import failure
 from ..core.operands import describe
 from ..core.tensor import OPERATORS
 from ..core.wording import has_no_attribute
-from ..kinds.access import iterate
-from ..kinds.kind import Compound
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
+from .access import iterate
+from .functions import Derived, Function, invoke
+from .kind import Compound
 from .operators import equal, truth
-from .values import Derived, Function, invoke
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -239,9 +239,7 @@ class Instance(Compound):
 
     def as_result(self) -> Any:
         """What stands for it in a result, while its program still runs: what its `_result` gives, or its text."""
-        from ..plain import to_plain
-
-        return to_plain(self.call_method("_result", [], {})) if self.has("_result") else self.text(str)
+        return self.call_method("_result", [], {}) if self.has("_result") else self.text(str)
 
     def length(self) -> int:
         found = self.required("__len__", "has no length", [])

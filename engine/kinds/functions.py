@@ -1,4 +1,4 @@
-"""Values of the running program that are neither numbers nor tensors nor Python's containers."""
+"""Functions as values: those of the program, those of the language that are no rows, and methods taken off their values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from ...parser.fields import Record
 from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
 from ..core.operation import UNFIT, unfit
-from ..kinds.kind import INVOKE
+from .kind import INVOKE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,25 +149,3 @@ class Bound(Record):
     value: Any
     name: str
     description = "a method"
-
-
-class Context:
-    """What `with` can enter. The default does nothing (`tf.device`, `tf.name_scope`)."""
-
-    __slots__ = ()
-    description = "a context"
-
-    def enter(self) -> Any:
-        return None
-
-    def leave(self) -> None:
-        return None
-
-    def __enter__(self) -> Any:
-        return self.enter()
-
-    def __exit__(self, *error: Any) -> None:
-        self.leave()
-
-    method___enter__ = __enter__
-    method___exit__ = __exit__

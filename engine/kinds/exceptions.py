@@ -6,8 +6,8 @@ from ...parser.errors import AdiffError
 from ..core.errors import CATCHABLE, failure
 from ..core.operands import describe
 from .classes import Class, Instance, Property
+from .functions import HANDLED, Derived
 from .text import representation, text
-from .values import HANDLED, Derived
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from ..core.errors import failure
 from ..core.limits import MAX_SHOWN_BITS, nest
 from ..core.operands import as_operand, describe
 from ..core.tensor import Tensor, count
-from .values import Bound, Builtin, Function
+from .functions import Bound, Builtin, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from ..core.following import CONDITION, path_ends
 from ..core.operands import as_operand, counted, describe, plain
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
-from ..kinds.access import VIEWS, hashable
 from ..ops.registry import OPERATOR_ROWS
+from .access import VIEWS, hashable
 from .text import percent
 
 TYPE_CHECKING = False
