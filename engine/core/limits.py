@@ -171,7 +171,7 @@ def nest(depth: int) -> int:
 
 def size_text(size: int) -> str:
     """A number of bytes for people: 1.5 GiB."""
-    amount = float(size)
+    amount = float(min(size, 10**300))  # a float has no more
     for unit in ("B", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if amount < 1024:
             return f"{amount:.3g} {unit}"

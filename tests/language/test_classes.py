@@ -101,6 +101,7 @@ def test_errors_have_pythons_and_tensorflows_names(run: Runner, code: str, names
     [
         ("E0601", "while True: pass", {"max_steps": 1000}),
         ("E0602", "zeros((10**9, 10**9))", {}),
+        ("E0602", "'a' * 10**400", {}),
         ("E0605", "f = lambda n: f(n + 1); f(0)", {}),
         ("E0604", "(10**300000)**10", {}),
     ],
