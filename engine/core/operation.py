@@ -47,7 +47,7 @@ def unfit(name: str, args: Sequence[Any], hint: str | None = None) -> Exception:
 
 
 # Classes of values that no static parameter takes; a built-in function may be a dtype.
-UNUSUAL = frozenset(("Function", "Bound", "Derived", "zip", "map", "filter", "enumerate", "GradientTape"))
+UNUSUAL = frozenset(("Function", "Method", "Derived", "zip", "map", "filter", "enumerate", "GradientTape"))
 REQUIRED: Any = type("Required", (), {"__repr__": lambda self: "REQUIRED"})()
 
 

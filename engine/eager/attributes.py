@@ -13,7 +13,7 @@ from ..core.texts import TEXT_METHODS
 from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.classes import Class, Instance
-from ..kinds.functions import Bound, Builtin, in_library, invoke
+from ..kinds.functions import Builtin, Function, Method, in_library, invoke
 from ..kinds.text import format_template
 from ..ops.registry import METHODS
 from ..program.library import public
@@ -35,37 +35,30 @@ OF_RESULTS = {"values": 0, "indices": 1, "y": 0, "idx": 1, "sign": 0, "log_abs_d
 def get_attribute(value: Any, name: str) -> Any:
     """`value.name`."""
     cls = value.__class__
-    if cls in NUMERIC:
-        found = TENSOR_ATTRIBUTES.get(name)
-        if found is not None:
-            return found(value)
-        if known_of_tensors(name):
-            return Bound(value, name)
-    else:
-        of_program = getattr(value, "get_attribute", None)
-        if of_program is not None:
-            refuse_private(value, name)
-            return of_program(name)
-        own = getattr(value, "attributes", None)
-        if own is not None and name in own:
-            return own[name](value)
-        if name == "__name__" and cls.__name__ in NAMED:
-            return value.name.rpartition(".")[2]
-        if cls is tuple and 1 < len(value) > OF_RESULTS.get(name, len(value)):
-            return value[OF_RESULTS[name]]
-        if hasattr(value.__class__, "method_" + name) or name in written_methods(value):
-            return Bound(value, name)
-        methods = CONTAINER_METHODS.get(cls)
-        if methods is not None and name in methods:
-            return Bound(value, name)
-        if hasattr(value, "read_value") and known_of_tensors(name):
-            return get_attribute(value.read_value(), name)
-        if cls is tuple and name in ("rank", "ndims"):  # of a shape
-            return len(value)
-        if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
-            return get_attribute(as_operand(value), name)
-        if cls is str and name in OF_STRINGS:
-            return TENSOR_ATTRIBUTES[name](value)
+    if cls in NUMERIC and name in TENSOR_ATTRIBUTES:
+        return TENSOR_ATTRIBUTES[name](value)
+    of_program = getattr(value, "get_attribute", None)
+    if of_program is not None:
+        refuse_private(value, name)
+        return of_program(name)
+    own = getattr(value, "attributes", None)
+    if own is not None and name in own:
+        return own[name](value)
+    if name == "__name__" and cls.__name__ in NAMED:
+        return value.name.rpartition(".")[2]
+    if cls is tuple and 1 < len(value) > OF_RESULTS.get(name, len(value)):
+        return value[OF_RESULTS[name]]
+    method = method_of(value, name)
+    if method is not None:
+        return Method(method, value)
+    if hasattr(value, "read_value") and known_of_tensors(name):
+        return get_attribute(value.read_value(), name)
+    if cls is tuple and name in ("rank", "ndims"):  # of a shape
+        return len(value)
+    if cls in (list, tuple) and name in TENSOR_ATTRIBUTES:
+        return get_attribute(as_operand(value), name)
+    if cls is str and name in OF_STRINGS:
+        return TENSOR_ATTRIBUTES[name](value)
     raise no_attribute(value, name)
 
 
@@ -129,27 +122,16 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
 OF_STRINGS = frozenset(("shape", "dtype", "ndim", "size"))  # what a string has as a scalar tensor
 
 
-def greatest(dtype: DType) -> int | float:
-    if dtype.kind == "i":
-        return int(2 ** (dtype.bits - (dtype.name[0] != "u")) - 1)
-    if dtype.kind not in "fc":
-        raise failure("E0305", f"{dtype.name} has no greatest value")
-    return float_limit("max")(dtype)
+def limit(name: str) -> Callable[[DType], Any]:
+    """An attribute of dtypes that NumPy's iinfo or finfo has."""
 
-
-def least(dtype: DType) -> int | float:
-    return 0 if dtype.name[0] == "u" else -greatest(dtype) - (dtype.kind == "i")
-
-
-def float_limit(name: str) -> Callable[[DType], float]:
-    """An attribute of dtypes of floats that NumPy's finfo has."""
-
-    def read(dtype: DType) -> float:
-        if dtype.kind not in "fc":
-            raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}': it is none of floats")
+    def read(dtype: DType) -> Any:
         import numpy as np
 
-        return float(getattr(np.finfo(dtype.name), name))
+        info: Any = np.iinfo(dtype.name) if dtype.kind == "i" else np.finfo(dtype.name) if dtype.kind in "fc" else None
+        if not hasattr(info, name):
+            raise failure("E0414", f"the dtype {dtype.name} has no attribute '{name}'")
+        return int(getattr(info, name)) if dtype.kind == "i" else float(getattr(info, name))
 
     return read
 
@@ -158,12 +140,10 @@ def float_limit(name: str) -> Callable[[DType], float]:
 DType.attributes = {  # type: ignore[attr-defined]
     "name": lambda dtype: dtype.name,
     "size": lambda dtype: (dtype.bits + 7) // 8,
-    "max": greatest,
-    "min": least,
     "as_numpy_dtype": lambda dtype: dtype,
     **{word: lambda dtype, kind=kind: dtype.kind == kind
        for word, kind in (("is_floating", "f"), ("is_integer", "i"), ("is_complex", "c"), ("is_bool", "b"))},
-    **{name: float_limit(name) for name in ("eps", "epsneg", "tiny", "smallest_normal")},
+    **{name: limit(name) for name in ("max", "min", "eps", "epsneg", "tiny", "smallest_normal")},
 }  # fmt: skip
 
 
@@ -221,25 +201,33 @@ CONTAINER_FILES = {
 }
 
 
+def method_of(value: Any, name: str) -> Any:
+    """What `value.name(...)` calls, with the value as its first argument; None where there is no such method."""
+    cls = value.__class__
+    run = (TENSOR_METHODS if cls in NUMERIC else CONTAINER_METHODS.get(cls, {})).get(name)
+    if run is None:
+        run = getattr(cls, "method_" + name, None)
+    if run is not None:
+        return Builtin(name, run, bound=1)
+    written = written_methods(value).get(name)
+    if written is not None:
+        return STATE.library(written, name)
+    return METHODS.get(name) if cls in NUMERIC else None
+
+
 def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, Any]) -> Any:
     """`value.name(*args, **keywords)`."""
-    cls = value.__class__
     if hasattr(value, "call_method"):
         refuse_private(value, name)
         return value.call_method(name, args, keywords)
-    run = (TENSOR_METHODS if cls in NUMERIC else CONTAINER_METHODS.get(cls, {})).get(name)
-    if run is None and not hasattr(value, "get_attribute"):
-        run = getattr(cls, "method_" + name, None)
-    if run is not None:
-        return Builtin(name, run).call([value, *args], keywords, bound=1)
-    written = written_methods(value).get(name)
-    if written is not None:
-        return invoke(STATE.library(written, name), [value, *args], keywords)
-    if cls in NUMERIC and name in METHODS:
-        return METHODS[name].call([value, *args], keywords)
-    if cls in (list, tuple) and known_of_tensors(name):
+    found = None if hasattr(value, "get_attribute") else method_of(value, name)
+    if found is None and value.__class__ in (list, tuple) and known_of_tensors(name):
         return invoke_method(as_operand(value), name, args, keywords)
-    return invoke(get_attribute(value, name), args, keywords)
+    if found is None:
+        return invoke(get_attribute(value, name), args, keywords)
+    return (
+        invoke(found, [value, *args], keywords) if found.__class__ is Function else found.call([value, *args], keywords)
+    )
 
 
 def set_attribute(value: Any, name: str, new: Any) -> None:

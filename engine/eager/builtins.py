@@ -19,7 +19,7 @@ from ..kinds.classes import FUNCTIONS as CLASSES
 from ..kinds.classes import Class, Instance
 from ..kinds.drawing import Drawing
 from ..kinds.exceptions import EXCEPTIONS
-from ..kinds.functions import Bound, Builtin, Function, in_library, invoke
+from ..kinds.functions import Builtin, Function, in_library, invoke
 from ..kinds.kind import Context
 from ..kinds.operators import binary, truth
 from ..kinds.text import representation, text
@@ -187,7 +187,7 @@ def attribute_name(name: Any) -> str:
 def callable_(x: Any) -> bool:
     if x.__class__ is Instance:
         return bool(x.has("__call__") or x.has("call"))
-    return x.__class__ in (Function, Bound) or hasattr(x, "call")
+    return x.__class__ is Function or hasattr(x, "call")
 
 
 def ord_(x: Any) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dtypes import DType
@@ -13,7 +15,7 @@ from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.wording import calls_itself
 from ..kinds.access import all_of
-from ..kinds.functions import Bound, Function, check_arguments, in_library, point_outside, without_name
+from ..kinds.functions import Function, check_arguments, in_library, point_outside, without_name
 from ..kinds.kind import INVOKE
 from ..program import core as c
 from ..program.core import UNSET
@@ -123,28 +125,15 @@ def method(compiler: Compiler, node: c.Method) -> Run:
 
 def make_function(compiler: Compiler, node: c.MakeFunction) -> Run:
     code = node.code
-    body = Body(compiler, code)
+    body = cache(
+        lambda: compiler.function(code)
+    )  # on the first call: most functions of a library file are never called
     defaults = [None if d is None else compiler.expression(d) for d in code.defaults]
 
     def run(f: list[Any]) -> Function:
         return Function(code, body, [UNSET if d is None else d(f) for d in defaults], f)
 
     return run
-
-
-class Body:
-    """The closure of a function's body, compiled on the first call: most functions of a library file are never called."""
-
-    __slots__ = ("code", "compiler", "run")
-
-    def __init__(self, compiler: Compiler, code: c.FunctionCode) -> None:
-        self.compiler = compiler
-        self.code = code
-        self.run: Run | None = None
-
-    def compile(self) -> Run:
-        self.run = self.compiler.function(self.code)
-        return self.run
 
 
 def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any:
@@ -156,8 +145,6 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
         found = call_function(callee, args, keywords)
         STATE.site = site
         return found
-    if cls is Bound:
-        return invoke_method(callee.value, callee.name, args, keywords or {})
     call = getattr(callee, "call", None)
     if call is not None:
         if STATE.site.op is None and cls.__name__ == "Operation":
@@ -191,7 +178,7 @@ def call_function(function: Function, args: list[Any], keywords: dict[str, Any] 
     site = state.site
     if function.library and not in_library(site):
         state.outside = site
-    body = function.body.run or function.body.compile()
+    body = function.body()
     if code.generates:
         return body(frame)
     if state.depth >= limits.MAX_CALL_DEPTH:

@@ -12,8 +12,8 @@ from ..core.operands import bare
 from ..core.state import NOWHERE, STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.access import hashable
-from ..kinds.classes import Class, Instance, Method, Property, Unbound
-from ..kinds.functions import Derived, Function, invoke
+from ..kinds.classes import Class, Instance, Property, Unbound
+from ..kinds.functions import Derived, Function, Method, invoke
 from ..ops.random import drawn
 from ..ops.structure import as_dtype
 from ..program import core as c

@@ -14,7 +14,7 @@ from ..core.tensor import OPERATORS
 from ..core.wording import has_no_attribute
 from ..ops.registry import OPERATOR_METHODS, PREFIX_METHODS, PREFIX_ROWS
 from .access import iterate
-from .functions import Derived, Function, invoke
+from .functions import Derived, Function, Method, invoke
 from .kind import Compound
 from .operators import equal, truth
 
@@ -335,27 +335,6 @@ class Unbound(Record):
     function: Any
     takes_class: bool
     description = "a method"
-
-
-class Method(Record):
-    """A method of an instance, or of a class, with its first argument."""
-
-    function: Any
-    first: Any
-    description = "a method"
-
-    @property
-    def name(self) -> str:
-        return str(self.function.name)
-
-    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
-        return invoke(self.function, [self.first, *args], keywords)
-
-    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
-        return self.function.method_get_concrete_function(self.first, *args, **keywords)
-
-    def text(self, show: Callable[[Any], str]) -> str:
-        return f"<method {self.name}>"
 
 
 class Super(Record):

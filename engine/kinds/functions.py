@@ -23,7 +23,7 @@ ATTRIBUTES: dict[str, Callable[[Any], Any]] = {"python_function": lambda f: f}
 
 
 class Function:
-    """A function of the program: its body (calls.py) with the frame it was defined in."""
+    """A function of the program: what gives its compiled body (calls.py), and the frame it was defined in."""
 
     __slots__ = ("attributes", "body", "code", "defaults", "frame", "library")
 
@@ -85,17 +85,20 @@ def check_arguments(
 
 
 class Builtin:
-    """A function of the language that is no row. `run` takes the program's values."""
+    """A function of the language that is no row. `run` takes the program's values.
 
-    __slots__ = ("name", "run")
+    Of a method, the `bound` first argument is its value and does not count in messages.
+    """
+
+    __slots__ = ("bound", "name", "run")
     description = "a function"
 
-    def __init__(self, name: str, run: Callable[..., Any]) -> None:
+    def __init__(self, name: str, run: Callable[..., Any], bound: int = 0) -> None:
         self.name = name
         self.run = run
+        self.bound = bound
 
-    def call(self, args: Sequence[Any], keywords: dict[str, Any], bound: int = 0) -> Any:
-        """Call it; of a method, the `bound` first argument is its value and does not count in messages."""
+    def call(self, args: Sequence[Any], keywords: dict[str, Any]) -> Any:
         code = self.run.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         if keywords and not code.co_flags & 0x08:
@@ -106,8 +109,8 @@ class Builtin:
             named = [key for key in keywords if key in names] if code.co_flags & 0x08 else keywords
             needed = names[: code.co_argcount - len(self.run.__defaults__ or ())]
             more = bool(code.co_flags & 0x04)
-            check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, bound)
-            raise unfit(self.name, [*args[bound:], *keywords.values()]) from fault
+            check_arguments(self.name, names, code.co_argcount, more, needed, len(args), named, self.bound)
+            raise unfit(self.name, [*args[self.bound :], *keywords.values()]) from fault
 
 
 class Derived(Record):
@@ -143,9 +146,22 @@ def point_outside(error: AdiffError, site: Site) -> None:
         error.span = span_of(site)
 
 
-class Bound(Record):
-    """A method taken off its value without being called: `f = t.gradient`."""
+class Method(Record):
+    """A method taken off its value, with the value as its first argument: `f = t.gradient`."""
 
-    value: Any
-    name: str
+    function: Any
+    first: Any
     description = "a method"
+
+    @property
+    def name(self) -> str:
+        return str(self.function.name)
+
+    def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        return invoke(self.function, [self.first, *args], keywords)
+
+    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
+        return self.function.method_get_concrete_function(self.first, *args, **keywords)
+
+    def text(self, show: Callable[[Any], str]) -> str:
+        return f"<method {self.name}>"

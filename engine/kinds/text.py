@@ -7,7 +7,7 @@ from ..core.errors import failure
 from ..core.limits import MAX_SHOWN_BITS, nest
 from ..core.operands import as_operand, describe
 from ..core.tensor import Tensor, count
-from .functions import Bound, Builtin, Function
+from .functions import Builtin, Function
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,8 +68,6 @@ def representation(value: Any, depth: int = 0) -> str:
         return f"<class '{value.name}'>"
     if isinstance(value, (Function, Builtin)) or cls.__name__ in ("Operation", "WithDefaultDtypes"):
         return f"<function {value.name}>"
-    if cls is Bound:
-        return f"<method {value.name}>"
     own = getattr(value, "text", None)
     if own is not None:
         return str(own(representation))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...core.state import STATE
 from ...core.tensor import Tensor
-from ...kinds.functions import Bound, Function
+from ...kinds.functions import Function, Method
 from ...program import core as c
 from ...program.core import PARENT, RESULT
 from ...program.loops import nodes
@@ -121,7 +121,9 @@ class Heap:
                 pending.extend(x)
             elif cls is Function:
                 pending += (x.frame, *x.defaults)
-            elif cls is Bound or cls is Maybe:
+            elif cls is Method:
+                pending.append(x.first)
+            elif cls is Maybe:
                 pending.append(x.value)
         for x in self.containers:
             if x.__class__ is Frame and x.code is None:
