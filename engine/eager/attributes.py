@@ -14,7 +14,6 @@ from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.classes import Class, Instance
 from ..kinds.functions import Builtin, Function, Method, in_library, invoke
-from ..kinds.text import format_template
 from ..ops.registry import METHODS
 from ..program.library import public
 
@@ -180,10 +179,6 @@ def join(s: str, items: Any) -> str:
     return s.join(parts)
 
 
-def format_method(s: str, *values: Any, **named: Any) -> str:
-    return format_template(s, values, named, get_attribute)
-
-
 # What the methods of Python's values are; the others of lists, tuples and dicts, and of tensors, are written in the language.
 CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
     list: {"append": lambda items, value: items.append(value)},
@@ -191,12 +186,13 @@ CONTAINER_METHODS: dict[type, dict[str, Callable[..., Any]]] = {
         "keys": lambda d: d.keys(), "values": lambda d: d.values(), "items": lambda d: d.items(),
         "get": lambda d, key, default=None: d.get(hashable(key), default),
     },
-    str: {**TEXT_METHODS, "join": join, "format": format_method, "numpy": lambda s: s},
+    str: {**TEXT_METHODS, "join": join, "numpy": lambda s: s},
 }  # fmt: skip
 CONTAINER_FILES = {
     list: "kinds/list",
     tuple: "kinds/tuple",
     dict: "kinds/dict",
+    str: "kinds/str",
     **dict.fromkeys(NUMERIC, "kinds/Tensor"),
 }
 

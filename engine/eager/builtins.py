@@ -6,7 +6,7 @@ from math import isfinite
 
 from ...parser.errors import AdiffError
 from ..core import limits
-from ..core.dtypes import REAL_PART, DType, raw_dtype
+from ..core.dtypes import DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import follows, path_ends
 from ..core.operands import as_operand, bare, describe
@@ -79,14 +79,6 @@ def int_(x: Any = 0) -> Any:
         return int(value)
     except (ValueError, OverflowError):
         raise no_integer_value(value) from None
-
-
-def whole_part(row: Any) -> Callable[[Any], Any]:
-    def round_to_integer(x: Any) -> Any:
-        """Python's math.floor and its like: an integer, which carries no derivative."""
-        return int_(x if as_operand(x).__class__ is int else row(x))
-
-    return round_to_integer
 
 
 def slice_(*bounds: Any, **named: Any) -> Any:
@@ -276,25 +268,16 @@ def print_with(options: dict[str, Any], formatter: Any = None) -> None:
     STATE.print_with(options)
 
 
-def finfo_(dtype: Any) -> Any:
-    """np.finfo: the dtype, whose attributes are the limits of its numbers."""
-    found = as_dtype(dtype)
-    if found.kind not in "fc":
-        raise failure("E0306", f"finfo is for dtypes of floats, and {found.name} is none")
-    return REAL_PART.get(found, found)
-
-
 FUNCTIONS: dict[str, Any] = {
     **SEQUENCES, "int": int_, "float": float_, "slice": slice_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
     "str": lambda x="": text(x), "round": round_,
     "print": print_, "pow": pow_, "isinstance": isinstance_, "type": type_,
     "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
-    "repr": representation, "finfo": finfo_,
+    "repr": representation,
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable_in(lambda: OPERATORS.constant),
     "tf.Variable": variable_in(tensorflow_constant), "device": scope,
     "no_op": lambda *args, **named: None,
-    "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "name_scope": scope, "internal.print_options": print_options,
     "internal.print_with": print_with, **CLASSES, **TAPES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip

@@ -26,6 +26,7 @@ class Function:
     """A function of the program: what gives its compiled body (calls.py), and the frame it was defined in."""
 
     __slots__ = ("attributes", "body", "code", "defaults", "frame", "library")
+    methods = "kinds/Function"
 
     def __init__(self, code: FunctionCode, body: Any, defaults: list[Any], frame: list[Any]) -> None:
         self.code = code
@@ -46,12 +47,6 @@ class Function:
 
     def set_attribute(self, name: str, value: Any) -> None:
         self.attributes = {**self.attributes, name: lambda f: value}
-
-    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
-        """The function, with the model and the constants that are given instead of specs of tensors."""
-        models = [x for x in args[:1] if hasattr(x, "call_method") and not x.cls.name.endswith("TensorSpec")]
-        constants = {key: x for key, x in keywords.items() if x.__class__ in (int, float, bool, str)}
-        return Derived(self.name, lambda rest, named: invoke(self, [*models, *rest], {**constants, **named}))
 
 
 def without_name(keywords: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -152,6 +147,7 @@ class Method(Record):
     function: Any
     first: Any
     description = "a method"
+    methods = "kinds/Function"
 
     @property
     def name(self) -> str:
@@ -159,9 +155,6 @@ class Method(Record):
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
         return invoke(self.function, [self.first, *args], keywords)
-
-    def method_get_concrete_function(self, *args: Any, **keywords: Any) -> Any:
-        return self.function.method_get_concrete_function(self.first, *args, **keywords)
 
     def text(self, show: Callable[[Any], str]) -> str:
         return f"<method {self.name}>"

@@ -153,35 +153,3 @@ def _plain(value: Any) -> Any:
         element.text = text(value)
         return element
     return text(value)
-
-
-def format_template(template: str, values: tuple[Any, ...], named: dict[str, Any], get_attribute: Any) -> str:
-    """`template.format(...)`; a field may name an attribute (`{x.shape}`), and no items."""
-    from string import Formatter
-
-    class Fields(Formatter):
-        def get_field(self, field: str, args: Any, kwargs: Any) -> Any:
-            key, *steps = field.split(".")
-            if "[" in field:
-                raise failure("E0401", f"the field '{field}' names an item", "give the item itself to format")
-            if key.isdecimal() and int(key) >= len(values):
-                raise failure("E0401", f"the format text names value {key}, and {len(values)} were given")
-            if not key.isdecimal() and key not in named:
-                raise failure("E0401", f"the format text names '{key}', which was not given")
-            value = values[int(key)] if key.isdecimal() else named[key]
-            for name in steps:
-                if name.startswith("__"):
-                    raise failure("E0206", f"'{name}' is not part of the language")
-                value = get_attribute(value, name)
-            return value, key
-
-        def convert_field(self, value: Any, conversion: str | None) -> Any:
-            return value if conversion is None else formatted(value, conversion, "")
-
-        def format_field(self, value: Any, spec: str) -> str:
-            return formatted(value, None, spec)
-
-    try:
-        return Fields().vformat(template, values, named)
-    except ValueError as fault:
-        raise failure("E0401", f"the format text is malformed: {fault}") from None

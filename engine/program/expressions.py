@@ -253,7 +253,7 @@ class Expressions(Names):
 
     def set_display(self, node: s.Set) -> c.Expr:
         return c.Call(
-            c.LibraryName("builtins", "set", False), [c.MakeList(self.items(node.elements))], [], self.site(node)
+            c.LibraryName("builtins.sets", "set", False), [c.MakeList(self.items(node.elements))], [], self.site(node)
         )
 
     def dict_display(self, node: s.Dict) -> c.Expr:

@@ -39,7 +39,7 @@ INTRINSICS = frozenset(
     len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print pow isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    finfo as_dtype GradientTape Variable no_op device name_scope tf.Variable math.floor math.ceil math.trunc
+    as_dtype GradientTape Variable no_op device name_scope tf.Variable
     getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )
@@ -51,7 +51,8 @@ WRITTEN = {
             "control",
             "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
         ),
-        ("builtins", "object set frozenset hash issubclass hasattr divmod"),
+        ("builtins", "object hash issubclass hasattr divmod finfo"),
+        ("builtins.sets", "set frozenset"),
         ("nest", "tree_map"),
         ("numpy", "printoptions set_printoptions assert_equal assert_allclose"),
         ("python/functools", "partial"),
@@ -311,8 +312,8 @@ def member(parts: list[str]) -> Expr | None:
         return None
     if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
         return Literal(of_complex(path[0]))
-    if root == "math" and ".".join(parts) in INTRINSICS:  # an integer, and a float in the others' vocabularies
-        return Intrinsic(".".join(parts))
+    if root == "math" and path[-1] in ("floor", "ceil", "trunc"):  # an integer, and a float in the others' vocabularies
+        return LibraryName("builtins", path[-1], False)
     if any(part not in SUBMODULES for part in path[:-1]) or "random" in path[:-1]:
         return None  # names in random are rows of their own: tf.random.normal is no other normal
     return under_prefix(path[-1]) if path else None

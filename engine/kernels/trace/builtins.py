@@ -40,13 +40,6 @@ def int_(x: Any = 0) -> Any:
     return x.builder.sym(x.var)  # an integer as Python's are: it adopts the dtype of what it meets
 
 
-def whole_part(row: Any) -> Any:
-    def round_to_integer(x: Any) -> Any:
-        return int_(x if x.__class__ is int or (x.__class__ is Sym and x.kind == INT) else row(x))
-
-    return round_to_integer
-
-
 def float_(x: Any = 0.0) -> Any:
     if x.__class__ is not Sym:
         return eager.float_(x)
@@ -95,7 +88,6 @@ def declined(what: str) -> Any:
 FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
     "any": quantified(sequences.any_of), "all": quantified(sequences.all_of), "isinstance": isinstance_,
-    "math.floor": whole_part(OPERATORS.floor), "math.ceil": whole_part(OPERATORS.ceil), "math.trunc": whole_part(OPERATORS.trunc),
     "setattr": declined("attributes that are assigned"),
     "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
