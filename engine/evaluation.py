@@ -286,6 +286,7 @@ class Evaluation(Derivatives):
     def again(self, work: Callable[[], Any], briefly: bool = True) -> Any:
         """What `work` finds in another run on the tape; None where it is to be done `briefly` and takes more than a moment."""
         self.compiled = self.program.compiled(STATE.weak_float.bits == 64, False)
+        max_steps = LIMITS.max_steps
         if briefly:
             give_way_after(MOMENT)
         try:
@@ -294,6 +295,7 @@ class Evaluation(Derivatives):
             return None
         finally:
             stay()
+            LIMITS.max_steps = max_steps
 
     def why_unconnected(self, sources: list[int]) -> list[tuple[str, str, Any]]:
         """Why the value does not depend on some sources, and where their paths end: names, reasons and places."""

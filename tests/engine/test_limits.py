@@ -39,6 +39,10 @@ def test_steps(text: str, command: str) -> None:
     assert error.exit_code == 1
 
 
+def test_steps_of_further_runs() -> None:
+    assert refused("while x: pass\n3.0", {"x": 0.0}, "check", max_steps=2000).code == "E0601"
+
+
 @pytest.mark.parametrize(
     "text", ["while True: pass", "def f():\n    while True:\n        1 + 1\nf()", "for i in range(10**12): i * 2"]
 )
