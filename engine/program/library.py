@@ -127,67 +127,33 @@ def is_module(path: list[str]) -> bool:
 
 # --- operations -------------------------------------------------------------------------------------------------------
 
-# Operations that are written in the language: the files of `engine/library/operations/`, and the names that each serves. The
-# function of a name with a colon is called as what stands behind it.
-OPERATIONS: dict[str, tuple[str, str]] = {
-    name.partition(":")[0]: (f"operations/{family}", name.rpartition(":")[2])
-    for family, names in {
-        "reductions": "average",
-        "losses": """
-            sigmoid_cross_entropy_with_logits softmax_cross_entropy_with_logits sparse_softmax_cross_entropy_with_logits
-            clip_by_norm l2_loss moments
-        """,
-        "activations": """
-            hard_silu hard_swish:hard_silu hardswish:hard_silu celu mish squareplus gelu gelu_tanh jax.nn.gelu:gelu_tanh
-            quick_gelu jax.nn.leaky_relu:leaky_relu_of_jax
-        """,
-        "exponential": "squared_difference reciprocal_no_nan",
-        "rounding": "ldexp",
-        "trigonometric": "deg2rad radians:deg2rad rad2deg degrees:rad2deg",
-        "samples": "nansum nanmean dist slopes np.gradient:slopes jnp.gradient:slopes polyfit block",
-        "sequences": """
-            convolve scipy.signal.convolve:scipy_convolve correlate interp polyval vander trapezoid trapz:trapezoid cov corrcoef
-            diff fft2d np.fft.fft2:fft2d jnp.fft.fft2:fft2d ifft2d np.fft.ifft2:ifft2d jnp.fft.ifft2:ifft2d
-        """,
-        "scans": """
-            tf.cumsum:tensorflow_cumsum tf.math.cumsum:tensorflow_cumsum tf.cumprod:tensorflow_cumprod
-            tf.math.cumprod:tensorflow_cumprod jax.lax.cumsum:cumsum_of_jax jax.lax.cumprod:cumprod_of_jax
-            jax.lax.cummax:cummax_of_jax jax.lax.cummin:cummin_of_jax jax.lax.cumlogsumexp:cumlogsumexp_of_jax
-        """,
-        "shapes": """
-            fliplr flipud rot90 meshgrid hstack vstack row_stack:vstack dstack column_stack append split tf.split:split_sizes
-            array_split hsplit vsplit band_part matrix_band_part:band_part set_diag matrix_set_diag:set_diag pad strided_slice
-            atleast_1d atleast_2d atleast_3d tile broadcast_arrays unstack
-        """,
-        "sorting": """
-            top_k median quantile percentile digitize unique tf.unique:tensorflow_unique
-            tf.unique_with_counts:unique_with_counts
-        """,
-        "gathering": """
-            gather_nd scatter_nd tensor_scatter_nd_update tensor_scatter_update:tensor_scatter_nd_update tensor_scatter_nd_add
-            tensor_scatter_add:tensor_scatter_nd_add tensor_scatter_nd_sub tensor_scatter_sub:tensor_scatter_nd_sub
-            tf.where:tensorflow_where tf.compat.v1.where:tensorflow_where
-        """,
-        "creation": "logspace geomspace tri sequence_mask",
-        "linalg": """
-            matvec inner vdot vecdot outer kron multi_dot matrix_power vector_norm matrix_norm normalize l2_normalize
-            condition_number np.linalg.cond:condition_number jnp.linalg.cond:condition_number cholesky_solve solve_triangular
-            pinv tf.linalg.lstsq:tensorflow_lstsq matrix_solve_ls:tensorflow_lstsq eigvals eigvalsh
-            self_adjoint_eigvals:eigvalsh adjoint tf.linalg.solve:tensorflow_solve lstsq triangular_solve qr svd
-            tf.linalg.qr:tensorflow_qr tf.linalg.svd:tensorflow_svd tf.svd:tensorflow_svd tf.linalg.trace:tensorflow_trace
-            tf.trace:tensorflow_trace tf.norm:tensorflow_norm tf.linalg.norm:tensorflow_norm tf.matmul:tensorflow_matmul
-            tf.linalg.matmul:tensorflow_matmul tensordot
-        """,
-        "convolution": """
-            conv1d conv2d max_pool1d max_pool2d max_pool:max_pool2d avg_pool1d avg_pool2d avg_pool:avg_pool2d
-        """,
-        "partition": """
-            dynamic_partition dynamic_stitch parallel_dynamic_stitch:dynamic_stitch boolean_mask bincount segment_sum segment_mean
-            segment_prod segment_max segment_min unsorted_segment_sum unsorted_segment_mean unsorted_segment_sqrt_n
-            unsorted_segment_prod unsorted_segment_max unsorted_segment_min confusion_matrix jax.ops.segment_sum:jax_segment_sum
-        """,
-    }.items()
-    for name in names.split()
+
+def named(file: str) -> dict[str, tuple[str, str]]:
+    """The names under which programs call what a file defines, with the file and the definition: those in the comment
+    `# Names: ...` above it, of which one with a dot is for one vocabulary where the last part means something else, or its own."""
+    found = {}
+    before, *parts = text_of(file).replace("\nclass ", "\ndef ").split("\ndef ")
+    for part in parts:
+        comment = before.rpartition("\n")[2]
+        name = part.partition("\n")[0].partition("(")[0].rstrip(":")
+        names = comment.removeprefix(NAMES).split() if comment.startswith(NAMES) else [name] if name[0] != "_" else []
+        found.update(dict.fromkeys(names, (file, name)))
+        before = part
+    return found
+
+
+NAMES = "# Names: "
+FILES = [f"operations/{file.removesuffix('.adiff')}" for file in sorted(os.listdir(os.path.join(FOLDER, "operations")))]
+OPERATIONS = {name: place for file in FILES for name, place in named(file).items()}
+# All functions of the language that are written in it.
+WRITTEN = {
+    **OPERATIONS,
+    **{
+        name: place
+        for file in ("builtins", "builtins.sets", "control", "numpy", "optimize", "tape")
+        for name, place in named(file).items()
+    },
+    "partial": ("python/functools", "partial"),
 }
 OPERATION = r'^def (\w+)\(([^\n]*)\):\n    """(.*?)\n\n    >>> ([^\n]*)\n    ([^\n]*)\n    """'
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from ..core.operation import Operation
 
-# Formulas by their outermost row, the longest first: the formula, the row that replaces it, and the heads of its operands.
-FORMULAS: dict[Operation, list[tuple[ast.expr, Operation, str, str]]] = {}
+# Formulas by their outermost row, the longest first, and the row that replaces each.
+FORMULAS: dict[Operation, list[tuple[ast.expr, Operation]]] = {}
 # The row of an operator in a formula, by its name in Python's syntax trees.
 OPERATOR_ROWS = {
     "Add": OPERATORS.add,
@@ -46,19 +46,7 @@ def read_formulas() -> None:
     for formula, row in sorted(formulas, key=lambda pair: -len(pair[0])):
         tree: Any = compile(formula, row.name, "eval", SYNTAX_TREE).body
         outermost = NAMES[tree.func.id] if hasattr(tree, "func") else OPERATOR_ROWS[tree.op.__class__.__name__]
-        left, right = (tree.args[0], None) if hasattr(tree, "func") else (tree.left, tree.right)
-        FORMULAS.setdefault(outermost, []).append((tree, row, head(left), head(right)))
-
-
-def head(formula: Any) -> str:
-    """The function that an operand must be a call of, or "" where it may be anything."""
-    return NAMES[formula.func.id].name if hasattr(formula, "func") else ""
-
-
-def head_of(node: Any) -> str:
-    if node.__class__ is c.Apply:
-        return str(node.op.name)
-    return str(node.function.name) if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic else ""
+        FORMULAS.setdefault(outermost, []).append((tree, row))
 
 
 def rewrite(node: Any) -> c.Expr | None:
@@ -67,14 +55,7 @@ def rewrite(node: Any) -> c.Expr | None:
         return None
     if not FORMULAS:
         read_formulas()
-    formulas = FORMULAS.get(node.op)
-    if formulas is None:
-        return None
-    a, b = (node.left, node.right) if isinstance(node, c.Operator) else (node.args[0] if node.args else None, None)
-    head_a, head_b = head_of(a), head_of(b)
-    for formula, row, left, right in formulas:
-        if (left and left != head_a) or (right and right != head_b):
-            continue
+    for formula, row in FORMULAS.get(node.op, ()):
         found: dict[str, Any] = {}
         if match(formula, node, row, found):
             inputs = [found[p.name] for p in row.parameters if p.kind == "input"]

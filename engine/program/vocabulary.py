@@ -9,7 +9,6 @@ from functools import cache
 from ..core.dtypes import SPELLINGS, DType, numpys
 from ..core.errors import CATCHABLE
 from ..core.operation import Operation
-from ..core.tensor import OPERATORS
 from ..kinds import names as kinds
 from ..ops.registry import NAMES
 from ..version import VERSION
@@ -43,42 +42,15 @@ INTRINSICS = frozenset(
     getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )
-# Functions that are written in the language, each with its file of engine/library/.
-WRITTEN = {
-    name: file
-    for file, names in (
-        (
-            "control",
-            "cond while_loop fori_loop scan map_fn vectorized_map foldl foldr switch_case case linearize checkpoint",
-        ),
-        ("builtins", "object hash issubclass hasattr divmod finfo"),
-        ("builtins.sets", "set frozenset"),
-        ("nest", "tree_map"),
-        ("numpy", "printoptions set_printoptions assert_equal assert_allclose"),
-        ("python/functools", "partial"),
-        ("tape", "ForwardAccumulator function gradients hessians"),
-        ("optimize", "minimize lbfgs_minimize value_and_gradient pack unpack"),
-    )
-    for name in names.split()
-}
 # Classes of exceptions: those of tf.errors, and Python's.
 TENSORFLOW_ERRORS = frozenset(name for name, (base, *_) in CATCHABLE.items() if "OpError" in (name, base))
 PYTHON_ERRORS = frozenset({"Exception", *CATCHABLE}) - TENSORFLOW_ERRORS
 INTRINSIC_ALIASES = {
-    alias: name
-    for name, aliases in (
-        ("checkpoint", "recompute_grad remat"),
-        ("vectorized_map", "vmap vectorize"),
-        ("function", "jit autograph"),
-        ("no_op", "stop_recording"),
-        ("name_scope", "control_dependencies"),
-        ("assert_equal", "assert_array_equal"),
-        ("switch_case", "switch"),
-        ("print", "print_ Print"),
-        ("Tensor", "ndarray"),
-        ("tree_map", "map_structure tree_multimap"),
-    )
-    for alias in aliases.split()
+    "stop_recording": "no_op",
+    "control_dependencies": "name_scope",
+    "print_": "print",
+    "Print": "print",
+    "ndarray": "Tensor",
 }
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
@@ -101,13 +73,6 @@ MODULES = {
     "tfp": "tensorflow_probability",
     "adiff": "adiff",
 }
-IMPORTABLE = frozenset(
-    """
-    tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
-    jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
-    tensorflow.experimental.numpy tensorflow.random functools jax.random jax.tree_util scipy.optimize tensorflow_probability
-    """.split()
-)
 # Imports that pasted cells carry and that mean nothing here.
 IGNORED_IMPORTS = frozenset({"__future__", "typing"})
 # Modules of which every name is there, and whatever is called is passed over.
@@ -163,25 +128,6 @@ FORBIDDEN = frozenset(
 )
 
 
-# The functions of cmath that are complex where those of math have no value.
-COMPLEX_FUNCTIONS = frozenset("acos acosh asin asinh atan atanh cos cosh exp log log10 sin sinh sqrt tan tanh".split())
-
-
-def of_complex(name: str) -> Operation:
-    """A function of cmath: the row of that name, computed in complex numbers."""
-    row = NAMES[name]
-
-    def function(z: Any, *others: Any) -> Any:
-        cast = OPERATORS.cast
-        return row(*(cast(x, dtype="complex128") for x in (z, *others)))
-
-    if row.longer is not None:
-        return Operation("cmath." + name, "z, base=None", "composite", function=lambda z, base: (
-            function(z) if base is None else function(z) / function(base)
-        ))  # fmt: skip
-    return Operation("cmath." + name, "z", "composite", function=function)
-
-
 def defined(found: tuple[str, str] | None) -> LibraryName | None:
     """What a file of the library defines, of its path and the name there; None for None."""
     return None if found is None else LibraryName(*found, False)
@@ -190,14 +136,12 @@ def defined(found: tuple[str, str] | None) -> LibraryName | None:
 # What dotted names mean of which the last part alone means something else, or nothing.
 MEMBERS: dict[str, Expr] = {
     **{name: Literal(row) for name, row in NAMES.items() if "." in name},
-    **{name: LibraryName(*place, False) for name, place in library.OPERATIONS.items() if "." in name},
+    **{name: LibraryName(*place, False) for name, place in library.WRITTEN.items() if "." in name},
     **{f"np.{name}": Literal(SPELLINGS[name]) for name in ("int", "float", "bool", "complex", "str")},
     **{f"errors.{name}": Intrinsic(name) for name in TENSORFLOW_ERRORS},
-    **dict.fromkeys(
-        ("cond", "lax.cond"), LibraryName(WRITTEN["cond"], "cond", False)
-    ),  # that of matrices is linalg.cond
+    **dict.fromkeys(("cond", "lax.cond"), LibraryName("control", "cond", False)),  # that of matrices is linalg.cond
     **dict.fromkeys(("tf.random.set_seed", "tf.set_random_seed"), LibraryName("numpy_random", "seed", False)),
-    "tree.map": LibraryName(WRITTEN["tree_map"], "tree_map", False),
+    "tree.map": LibraryName("control", "tree_map", False),
     "linalg.LinAlgError": Intrinsic("LinAlgError"),
     "UnconnectedGradients.NONE": Literal("none"),
     "UnconnectedGradients.ZERO": Literal("zero"),
@@ -217,7 +161,7 @@ def is_function(meaning: Expr | None) -> bool:
 def bare(name: str) -> Expr | None:
     """The meaning of a bare name."""
     if name in ("cond", "divmod"):  # Python's, whose names rows have too
-        return LibraryName(WRITTEN[name], name, False)
+        return LibraryName(*library.WRITTEN[name], False)
     if name in BUILTINS_FIRST or name in PYTHON_ERRORS:
         return Intrinsic(name)
     return under_prefix(name)
@@ -229,10 +173,8 @@ def under_prefix(name: str) -> Expr | None:
         if name in table:
             return Literal(table[name])
     name = INTRINSIC_ALIASES.get(name, name)
-    if name in WRITTEN:
-        return LibraryName(WRITTEN[name], name, False)
-    if name in library.OPERATIONS:
-        return LibraryName(*library.OPERATIONS[name], False)
+    if name in library.WRITTEN:
+        return LibraryName(*library.WRITTEN[name], False)
     if name in INTRINSICS or kinds.function(name) is not None:
         return Intrinsic(name)
     if name in kinds.FILES:
@@ -310,8 +252,6 @@ def member(parts: list[str]) -> Expr | None:
     apart = module_apart(path)
     if apart is not None and path[-1] not in APART[apart][0]:
         return None
-    if root == "cmath" and len(path) == 1 and path[0] in COMPLEX_FUNCTIONS:
-        return Literal(of_complex(path[0]))
     if root == "math" and path[-1] in ("floor", "ceil", "trunc"):  # an integer, and a float in the others' vocabularies
         return LibraryName("builtins", path[-1], False)
     if any(part not in SUBMODULES for part in path[:-1]) or "random" in path[:-1]:
@@ -344,7 +284,9 @@ def importable(name: str) -> list[str] | None:
         return ["pyrandom"]  # without an import, random is that of tf.
     if path[0] == "keras":
         path = ["tensorflow", *path]
-    if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:] or [""])):
+    if path[0] in {root.partition(".")[0] for root in MODULES.values()} and SUBMODULES.issuperset(path[1:]):
+        return path
+    if path[0] == "tensorflow" and library.is_module(path[1:]):
         return path
     if path[0] in PASSED_OVER or path[0] in NOT_SERVED or library.file_of(["python", *path]):
         return path
@@ -417,4 +359,4 @@ def callable_names() -> set[str]:
 
 def function_names() -> list[str]:
     """Every name that can be called, for did-you-mean."""
-    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *WRITTEN, *library.OPERATIONS]
+    return [*NAMES, *INTRINSICS, *INTRINSIC_ALIASES, *library.WRITTEN]
