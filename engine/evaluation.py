@@ -11,7 +11,7 @@ from .core.errors import failure, listing, plural, span_of
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, bare, describe
 from .core.state import STATE, Site, end_of
-from .core.tensor import Tensor
+from .core.tensor import shape_of
 from .derivatives import Derivatives
 from .eager.structure import one_operand
 from .outcome import DERIVED, Notice, Outcome
@@ -39,21 +39,6 @@ def notices_told() -> list[Notice]:
         return 0, notice.span.start, notice.code
 
     return sorted([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices], key=place)
-
-
-def apart(found: Any, arrays: list[Any]) -> Any:
-    """A result whose arrays share no memory with others."""
-    cls = found.__class__
-    if cls is dict:
-        return {name: apart(x, arrays) for name, x in found.items()}
-    if cls in (list, tuple):
-        return cls([apart(x, arrays) for x in found])
-    if getattr(found, "ndim", 0) and hasattr(found, "dtype"):
-        import numpy as np
-
-        if found.__class__ is np.ndarray and any(np.may_share_memory(found, x) for x in arrays):
-            return found.copy()
-    return found
 
 
 class Evaluation(Derivatives):
@@ -278,10 +263,11 @@ class Evaluation(Derivatives):
         found = type_of(value)
         if found is not None:
             self.outcome.types["value"] = found
-        # Of derivatives none is an array of the caller's, or a part of one.
-        given = [x.value if x.__class__ is Tensor else x for x in self.point.values()]
-        arrays = [x for x in given if getattr(x, "ndim", 0)]
-        self.outcome.value = apart(to_plain(value), arrays) if arrays else to_plain(value)
+        self.outcome.value = to_plain(value)
+        if any(map(shape_of, self.point.values())):  # of derivatives none is an array of the caller's, or a part of one
+            from copy import deepcopy
+
+            self.outcome.value = deepcopy(self.outcome.value)
 
     def again(self, work: Callable[[], Any], briefly: bool = True) -> Any:
         """What `work` finds in another run on the tape; None where it is to be done `briefly` and takes more than a moment."""

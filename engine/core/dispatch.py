@@ -14,7 +14,6 @@ from .following import follows, site_for
 from .operands import NATIVE, as_operand, counts, describe, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
 from .tensor import Tensor
-from .wording import integer_division_by_zero
 from .wrapping import tell_wrapped
 
 TYPE_CHECKING = False
@@ -163,7 +162,7 @@ def evaluate(op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] 
                 result = scalar(*values) if attributes is None else scalar(*values, **attributes)
             except ZeroDivisionError:
                 if computed.kind in "bi":
-                    raise integer_division_by_zero() from None
+                    raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0") from None
             except ARITHMETIC_FAULTS:
                 pass
             else:

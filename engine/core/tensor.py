@@ -118,23 +118,10 @@ class Operators(dict):  # type: ignore[type-arg]
 OPERATORS = Operators()
 
 
-def define_operator(symbol: str, row: str, swapped: bool) -> None:
-    """Let Python's operator apply the row of that name to tensors; `swapped` for the one beside a number on the left."""
-
-    def forward(self: Tensor, other: Any) -> Any:
-        return OPERATORS[row](self, other)
-
-    def backward(self: Tensor, other: Any) -> Any:
-        return OPERATORS[row](other, self)
-
-    setattr(Tensor, f"__{symbol}__", forward)
-    if swapped:
-        setattr(Tensor, f"__r{symbol}__", backward)
-
-
-for _symbol, _row, _swapped in (
-    ("add", "add", True), ("sub", "subtract", True), ("mul", "multiply", True), ("truediv", "divide", True),
-    ("pow", "power", True), ("matmul", "matmul", False), ("lt", "less", False), ("le", "less_equal", False),
-    ("gt", "greater", False), ("ge", "greater_equal", False),
+for _symbol, _row in (
+    ("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("pow", "power"), ("matmul", "matmul"),
+    ("lt", "less"), ("le", "less_equal"), ("gt", "greater"), ("ge", "greater_equal"),
 ):  # fmt: skip
-    define_operator(_symbol, _row, _swapped)
+    setattr(Tensor, f"__{_symbol}__", lambda self, other, row=_row: OPERATORS[row](self, other))
+    if _row in ("add", "subtract", "multiply", "divide", "power"):  # beside a number on the left
+        setattr(Tensor, f"__r{_symbol}__", lambda self, other, row=_row: OPERATORS[row](other, self))

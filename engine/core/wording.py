@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from .state import Site
 
 
-def index_on_axis(axis: int, size: int, index: int) -> AdiffError:
-    """An index of a tensor that is out of range."""
-    return failure(
-        "E0405", f"index {index} is out of range for axis {axis} of size {size}",
-        f"valid indices are {-size} to {size - 1}" if size else "the axis is empty",
-    )  # fmt: skip
-
-
 def index_in(what: str, length: int, index: int) -> AdiffError:
     """An index of a list, a tuple or a string that is out of range."""
     return failure("E0405", f"index {index} is out of range for {what} of length {length}")
@@ -37,14 +29,6 @@ def has_no_attribute(what: str, name: str, known: Iterable[str]) -> AdiffError:
 def singular(message: str, site: Site | None = None) -> AdiffError:
     """A singular point where these are errors."""
     return failure("E0501", message, "drop --kinks error to take the documented choice", site=site)
-
-
-def integer_division_by_zero() -> AdiffError:
-    return failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
-
-
-def no_integer_value(value: float) -> AdiffError:
-    return failure("E0401", f"int: {value} has no integer value")
 
 
 def assertion_failed(message: str | None, site: Site | None = None) -> AdiffError:

@@ -13,7 +13,6 @@ from ..core.operands import as_operand, bare, describe
 from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
-from ..core.wording import no_integer_value
 from ..kinds import names
 from ..kinds.classes import FUNCTIONS as CLASSES
 from ..kinds.classes import Class, Instance
@@ -78,7 +77,7 @@ def int_(x: Any = 0) -> Any:
     try:
         return int(value)
     except (ValueError, OverflowError):
-        raise no_integer_value(value) from None
+        raise failure("E0401", f"int: {value} has no integer value") from None
 
 
 def slice_(*bounds: Any, **named: Any) -> Any:

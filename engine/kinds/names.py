@@ -44,12 +44,3 @@ def function(name: str) -> Callable[..., Any] | None:
 def modules() -> list[str]:
     """The first parts that stand without `tf.` too: `strings.length(s)`."""
     return [name for name in FILES if name not in PREFIXED]
-
-
-def members(path: list[str]) -> list[str]:
-    """The names of the functions of a kind's module or class under its dotted name, for suggestions."""
-    start = next((i for i, part in enumerate(path) if part in FILES), len(path))
-    prefix = ".".join(path[start:]) + "."
-    file = FILES[path[start]] if path[start:] else ""
-    known = import_module(f"{__package__}.{file}").FUNCTIONS if file else []
-    return [name.removeprefix(prefix) for name in known if name.startswith(prefix)]

@@ -10,7 +10,6 @@ from ..core.operands import as_operand, shown, tensor
 from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from ..core.wording import index_on_axis
 from .support import as_shape, axis_of, count, mask_tensor, shape_of
 
 TYPE_CHECKING = False
@@ -46,7 +45,8 @@ def index_failure(shape: tuple[int, ...], fault: Exception) -> Exception:
     text, numbers = str(fault), [int(n) for n in findall(r"-?\d+", str(fault))]
     if "out of bounds" in text:
         found, axis, size = numbers
-        return index_on_axis(axis, size, found)
+        hint = f"valid indices are {-size} to {size - 1}" if size else "the axis is empty"
+        return failure("E0405", f"index {found} is out of range for axis {axis} of size {size}", hint)
     if text.startswith("too many indices"):
         return failure("E0405", f"too many indices: {numbers[1]} for a tensor of {plural(len(shape), 'dimension')}")
     if text.startswith("boolean index"):

@@ -309,11 +309,10 @@ class Evaluate(Stmt):
 
 
 class Assign(Stmt):
-    """`dtype` is the annotation's, if it names one; `result` as for Evaluate."""
+    """`result` as for Evaluate."""
 
     targets: list[Target]
     value: Expr
-    dtype: Any
     result: bool
     site: Site
 

@@ -190,11 +190,9 @@ class Names:
                 "E0204", f"'{spelled}' is not part of the language", node,
                 "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
             )  # fmt: skip
-        prefix = spelled.rpartition(".")[0]
-        close = [f"{prefix}.{name}" for name in vocabulary.members_near(path)]
-        if not close:
-            # The way may be misspelt, and not its end: np.lingalg.inv.
-            close = [".".join([spelled.partition(".")[0], *way[1:]]) for way in vocabulary.ways_near(path)]
+        written = spelled.split(".")
+        close = [".".join([*written[:-1], way[-1]] if way[:-1] == path[:-1] else [written[0], *way[1:]])
+                 for way in vocabulary.near(path)]  # fmt: skip
         return self.error(
             "E0204", f"'{spelled}' is not part of the language", node,
             did_you_mean(close) or "`adiff ops` lists the functions",

@@ -17,6 +17,7 @@ from .core import Expr, Intrinsic, LibraryName, Literal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 CONSTANTS: dict[str, Any] = {
@@ -305,17 +306,23 @@ def module_apart(parts: list[str]) -> str | None:
     return next((part for part in reversed(parts[:-1]) if part in APART), None)
 
 
-def members_near(parts: list[str]) -> list[str]:
-    """What the last part of a dotted name that means nothing may have been, under the prefix as it is."""
+def near(parts: list[str]) -> list[list[str]]:
+    """What a dotted name that means nothing may have been: its last part is misspelt, or else a module on the way."""
     from ...parser.suggest import suggest
 
     if of_kind(parts[:-1]):
-        return suggest(parts[-1], [*kinds.members(parts[:-1]), *library.public("kinds/" + parts[-2])])
-    if library.members(parts[1:-1]):
-        return suggest(parts[-1], library.members(parts[1:-1]))
-    tensorflows = MODULES.get(parts[0], parts[0]) == "tensorflow" and "numpy" not in parts
-    known = tensorflow_names(parts)[0] if tensorflows else callable_names()
-    return suggest(parts[-1], [name for name in known if dotted([*parts[:-1], name]) is not None])
+        known: Iterable[str] = library.public("kinds/" + parts[-2])
+    elif library.members(parts[1:-1]):
+        known = library.members(parts[1:-1])
+    else:
+        tensorflows = MODULES.get(parts[0], parts[0]) == "tensorflow" and "numpy" not in parts
+        known = tensorflow_names(parts)[0] if tensorflows else callable_names()
+    for i in reversed(range(1, len(parts))):
+        names = suggest(parts[i], known if i == len(parts) - 1 else SUBMODULES)
+        found = [way for name in names if dotted(way := [*parts[:i], name, *parts[i + 1 :]]) is not None]
+        if found:
+            return found
+    return []
 
 
 @cache
@@ -337,19 +344,6 @@ def is_tensorflows(parts: list[str]) -> bool:
     """Whether TensorFlow has a dotted name that means nothing here."""
     known, name = tensorflow_names(parts)
     return MODULES.get(parts[0], parts[0]) == "tensorflow" and name in known
-
-
-def ways_near(parts: list[str]) -> list[list[str]]:
-    """What a dotted name whose end is known may have been, had its modules been spelt right."""
-    from ...parser.suggest import suggest
-
-    found = []
-    for i in range(1, len(parts) - 1):
-        for module in suggest(parts[i], SUBMODULES):
-            way = [*parts[:i], module, *parts[i + 1 :]]
-            if parts[-1] in callable_names() and dotted(way) is not None:
-                found.append(way)
-    return found
 
 
 def callable_names() -> set[str]:
