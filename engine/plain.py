@@ -6,8 +6,7 @@ from ..parser.errors import AdiffError
 from .core.dtypes import STRONG, WEAK_INT, DType, of_numpy, raw_dtype
 from .core.errors import failure
 from .core.limits import LIMITS, MAX_SHOWN_BITS, listed, nest
-from .core.operands import as_operand, describe, tensor_of_list, wrap
-from .core.state import STATE
+from .core.operands import as_operand, bare, describe, tensor_of_list, wrap
 from .core.tensor import Tensor
 
 TYPE_CHECKING = False
@@ -99,7 +98,7 @@ def bind(value: Any, name: str) -> Any:
                 ) from None  # fmt: skip
             raise
     if cls is float or cls is int or cls is complex:
-        return scalar(value)
+        return bare(value)
     if cls is Tensor:
         return kept(value)
     if raw_dtype(value) is not None or value is None:
@@ -153,15 +152,6 @@ def holds_none(items: Any) -> bool:
 def holds_arrays(items: Any) -> bool:
     """Whether a nested list holds arrays or numbers of NumPy's anywhere."""
     return any(holds_arrays(x) if x.__class__ in (list, tuple) else hasattr(x, "__array__") for x in items)
-
-
-def scalar(value: Any) -> Any:
-    """A bare number, in float32 where that is the default dtype."""
-    if value.__class__ is float and STATE.weak_float.name == "float32":
-        from .core.operands import tensor
-
-        return tensor(value)
-    return value
 
 
 def all_finite(value: Any) -> bool:

@@ -59,13 +59,11 @@ class Expressions(Names):
         return self.name(node, position)
 
     def formatted(self, node: s.FormattedString) -> c.Expr:
-        parts: list[Any] = []
-        for part in node.parts:
-            if isinstance(part, str):
-                parts.append(part)
-            else:
-                spec = None if part.spec is None else self.expression(part.spec)
-                parts.append((self.expression(part.value), part.conversion, spec))
+        def formatted(part: Any) -> Any:
+            spec = None if part.spec is None else self.expression(part.spec)
+            return self.expression(part.value), part.conversion, spec
+
+        parts = [part if isinstance(part, str) else formatted(part) for part in node.parts]
         return c.FormatText(parts, self.site(node))
 
     def unary(self, node: s.Unary) -> c.Expr:
@@ -197,22 +195,12 @@ class Expressions(Names):
 
     def place(self, node: s.Expression) -> c.Target | None:
         """The place that an argument of `watch` names, so that the watched value can be put back there."""
-        if node.__class__ is s.Name:
-            found = self.find(node.id)
-            if found is None:
-                if vocabulary.bare(node.id) is not None:
-                    return None
-                load = self.input_load(node.id, node)
-                return c.Store(load.depth, load.slot, load.name, load.site)
-            return c.Store(*found, node.id, self.site(node))
         if node.__class__ in (s.List, s.Tuple):
             places = [self.place(item) for item in node.elements]
-            if all(p is not None for p in places):
-                return c.Unpack(places, None, self.site(node))
+            return c.Unpack(places, None, self.site(node)) if None not in places else None
+        if node.__class__ is s.Name and self.find(node.id) is None and vocabulary.bare(node.id) is not None:
             return None
-        if node.__class__ is s.Subscript:
-            return self.target(node)
-        return None
+        return self.target(node) if node.__class__ in (s.Name, s.Subscript) else None
 
     # --- parts ------------------------------------------------------------------------------------------------------
 
@@ -265,20 +253,17 @@ class Expressions(Names):
     ) -> c.Expr:
         # The first iterable belongs to the scope around; each clause sees the variables of those before it.
         clauses: list[c.Clause] = []
-        pushed = 0
-        try:
-            for generator in generators:
-                iterable = self.expression(generator.iter)
-                shadow = {name: self.scope.fresh(name) for name in target_names(generator.target)}
-                self.shadows.append(shadow)
-                pushed += 1
-                target = self.target(generator.target)
-                tests = [self.expression(t) for t in generator.ifs]
-                clauses.append(c.Clause(target, iterable, tests, self.site(generator.iter)))
-            lowered_key = None if key is None else self.expression(key)
-            return c.Comprehension(kind, lowered_key, self.expression(element, "argument"), clauses)
-        finally:
-            del self.shadows[len(self.shadows) - pushed :]
+        shadows = self.scope.shadows
+        for generator in generators:
+            iterable = self.expression(generator.iter)
+            shadows.append({name: self.scope.fresh(name) for name in target_names(generator.target)})
+            target = self.target(generator.target)
+            tests = [self.expression(t) for t in generator.ifs]
+            clauses.append(c.Clause(target, iterable, tests, self.site(generator.iter)))
+        lowered_key = None if key is None else self.expression(key)
+        made = c.Comprehension(kind, lowered_key, self.expression(element, "argument"), clauses)
+        del shadows[len(shadows) - len(generators) :]
+        return made
 
     def starred(self, node: s.Starred) -> c.Expr:
         raise self.error("E0207", "'*' can stand only in a call, a list or a tuple", node)

@@ -78,15 +78,6 @@ def literal_names(statements: list[s.Statement], text: str) -> frozenset[str]:
 class Lowering(Expressions):
     """One program on its way to the core program."""
 
-    def __init__(self, source: Source, session: Session | None = None) -> None:
-        super().__init__(source, session)
-        # How many loops of the present function are around the statement being lowered.
-        self.loops = 0
-        # Whether a `yield` of the present function was seen.
-        self.yields = False
-        # The handlers around it: the scope of each, and the slot that holds its exception.
-        self.caught: list[tuple[Scope, int]] = []
-
     def program(self, module: s.Module) -> c.CoreProgram:
         statements = self.with_modules_imported(module.body)
         for name in assigned_names(statements):
@@ -142,40 +133,22 @@ class Lowering(Expressions):
         scope = Scope(self.scope, names + [name.lstrip("*") for name in starred if name != "*"])
         rest = next((scope.slots[name[1:]] for name in starred if name[1:2] not in ("", "*")), None)
         named = next((scope.slots[name[2:]] for name in starred if name[:2] == "**"), None)
-        # Variables of comprehensions around a lambda live in the frame outside it.
-        outer_shadows, self.shadows = self.shadows, []
-        hidden = {k: v for shadow in outer_shadows for k, v in shadow.items()}
-        saved = {k: self.scope.slots.get(k) for k in hidden}
-        self.scope.slots.update(hidden)
         outer, self.scope = self.scope, scope
-        loops, self.loops = self.loops, 0
-        yields, self.yields = self.yields, False
-        try:
-            if isinstance(body, list):
-                statements = self.with_modules_imported(body)
-                collect_declarations(statements, scope)
-                for local in assigned_names(statements):
-                    if local not in scope.globals and local not in scope.nonlocals:
-                        scope.declare(local)
-                    elif local in scope.globals:
-                        self.module.declare(local)
-                lowered = self.block(statements)
-            else:
-                lowered = [c.Return(self.expression(body, "argument"), False)]
-            generates = self.yields
-        finally:
-            self.scope = outer
-            self.loops = loops
-            self.yields = yields
-            self.shadows = outer_shadows
-            for k, v in saved.items():
-                if v is None:
-                    del self.scope.slots[k]
-                else:
-                    self.scope.slots[k] = v
+        if isinstance(body, list):
+            statements = self.with_modules_imported(body)
+            collect_declarations(statements, scope)
+            for local in assigned_names(statements):
+                if local not in scope.globals and local not in scope.nonlocals:
+                    scope.declare(local)
+                elif local in scope.globals:
+                    self.module.declare(local)
+            lowered = self.block(statements)
+        else:
+            lowered = [c.Return(self.expression(body, "argument"), False)]
+        self.scope = outer
         return c.FunctionCode(
             name, names, defaults, len(scope.slot_names), lowered, self.site(node), scope.slot_names,
-            positional, rest, named, -1 if starred else positional, generates,
+            positional, rest, named, -1 if starred else positional, scope.yields,
         )  # fmt: skip
 
     # --- statements -------------------------------------------------------------------------------------------------
@@ -221,16 +194,15 @@ class Lowering(Expressions):
     def leave_iteration(self, node: s.Break | s.Continue) -> c.Stmt:
         """`break` or `continue`."""
         word = node.__class__.__name__.lower()
-        if not self.loops:
+        if not self.scope.loops:
             raise self.error("E0209", f"'{word}' outside a loop", node, "it belongs in the body of a 'for' or 'while'")
         return c.Break() if word == "break" else c.Continue()
 
     def loop_body(self, statements: list[s.Statement]) -> list[c.Stmt]:
-        self.loops += 1
-        try:
-            return self.block(statements)
-        finally:
-            self.loops -= 1
+        self.scope.loops += 1
+        lowered = self.block(statements)
+        self.scope.loops -= 1
+        return lowered
 
     def return_(self, node: s.Return) -> c.Stmt:
         return c.Return(None if node.value is None else self.expression(node.value, "argument"), self.at_module)
@@ -238,7 +210,7 @@ class Lowering(Expressions):
     def yield_(self, node: s.Yield) -> c.Stmt:
         if self.at_module or self.scope.of_class:
             raise self.error("E0207", "'yield' outside a function", node, "it makes a generator of the 'def' around it")
-        self.yields = True
+        self.scope.yields = True
         value = c.Literal(None) if node.value is None else self.expression(node.value, "argument")
         return c.Yield(value, node.each, self.site(node))
 
@@ -261,20 +233,18 @@ class Lowering(Expressions):
         if node.keywords:
             raise self.error("E0207", "a class takes no keywords", node.keywords[-1], "name its bases alone")
         bases = [base for base in map(self.base, node.bases) if base is not None]
-        outer, self.scope = self.scope, Scope(self.scope, [node.name], of_class=True)
-        loops, self.loops = self.loops, 0
-        try:
-            for statement in node.body:
-                if statement.__class__ not in IN_CLASSES:
-                    raise self.error(
-                        "E0207", "this cannot stand in the body of a class", statement,
-                        "it holds functions (def), constants (name = value) and classes; put the rest into __init__",
-                    )  # fmt: skip
-            for name in assigned_names(node.body):
-                self.scope.slots[name] = self.scope.fresh(name)
-            scope, body = self.scope, self.block(node.body)
-        finally:
-            self.scope, self.loops = outer, loops
+        outer, scope = self.scope, Scope(self.scope, [node.name], of_class=True)
+        self.scope = scope
+        for statement in node.body:
+            if statement.__class__ not in IN_CLASSES:
+                raise self.error(
+                    "E0207", "this cannot stand in the body of a class", statement,
+                    "it holds functions (def), constants (name = value) and classes; put the rest into __init__",
+                )  # fmt: skip
+        for name in assigned_names(node.body):
+            scope.slots[name] = scope.fresh(name)
+        body = self.block(node.body)
+        self.scope = outer
         code = c.FunctionCode(
             node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0, False
         )  # fmt: skip
@@ -311,9 +281,9 @@ class Lowering(Expressions):
                 place = self.find(handler.name)
                 assert place is not None
                 targets.append(c.Store(*place, handler.name, self.site(handler)))
-            self.caught.append((self.scope, slot))
+            self.scope.caught.append(slot)
             block = self.block(handler.body)
-            self.caught.pop()
+            self.scope.caught.pop()
             handlers.append((kind, targets, block, self.site(handler if handler.kind is None else handler.kind)))
         return c.Try(body, handlers, self.block(node.orelse), self.block(node.final), self.site(node))
 
@@ -321,9 +291,9 @@ class Lowering(Expressions):
         site = self.site(node)
         if node.value is not None:
             return c.Raise(self.expression(node.value, "argument"), site)
-        if not self.caught or self.caught[-1][0] is not self.scope:
+        if not self.scope.caught:
             raise self.error("E0207", "a bare 'raise' stands in an 'except'", node, "write raise ValueError('...')")
-        return c.Raise(c.Load(0, self.caught[-1][1], "exception", site), site)
+        return c.Raise(c.Load(0, self.scope.caught[-1], "exception", site), site)
 
     def with_(self, node: s.With) -> c.Stmt:
         items = []

@@ -48,8 +48,6 @@ class Names:
         self.module = Scope(None, ())
         self.literals: frozenset[str] = frozenset()  # the variables of the module that only ever hold one literal
         self.scope = self.module
-        # Comprehension variables shadow the scope's while their comprehension is lowered.
-        self.shadows: list[dict[str, int]] = []
 
     def error(self, code: str, message: str, node: s.Node, hint: str | None = None) -> AdiffError:
         return AdiffError(code, message, Span(self.source, node.start, node.end), hint)
@@ -61,10 +59,10 @@ class Names:
         """(depth, slot) of a variable that is assigned somewhere around here."""
         depth = 0
         scope: Scope | None = self.scope
-        for shadow in reversed(self.shadows):
-            if name in shadow:
-                return 0, shadow[name]
         while scope is not None:
+            for shadow in reversed(scope.shadows):
+                if name in shadow:
+                    return depth, shadow[name]
             if name in scope.slots and name not in scope.globals and name not in scope.nonlocals:
                 if not scope.of_class or scope is self.scope:
                     return depth, scope.slots[name]

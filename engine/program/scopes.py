@@ -88,7 +88,9 @@ class Scope:
     Those of a class's body are seen in it, and not by the functions in it.
     """
 
-    __slots__ = ("globals", "names", "nonlocals", "of_class", "parent", "slot_names", "slots")
+    __slots__ = (
+        "caught", "globals", "loops", "names", "nonlocals", "of_class", "parent", "shadows", "slot_names", "slots", "yields",
+    )  # fmt: skip
 
     def __init__(self, parent: Scope | None, names: Iterable[str], of_class: bool = False) -> None:
         self.parent = parent
@@ -97,6 +99,13 @@ class Scope:
         self.slot_names: list[str] = ["", ""]
         self.globals: set[str] = set()
         self.nonlocals: set[str] = set()
+        # Variables of the comprehensions that are being lowered; they shadow the others.
+        self.shadows: list[dict[str, int]] = []
+        # How many loops are around the statement that is being lowered, and the slots of the exceptions of handlers around it.
+        self.loops = 0
+        self.caught: list[int] = []
+        # Whether a `yield` was seen.
+        self.yields = False
         for name in names:
             self.declare(name)
 

@@ -128,7 +128,7 @@ def look(code: Any) -> None:
     for node in nodes(code):
         part: Any = node
         cls = node.__class__
-        plain = cls in PARTS and not (cls is c.Assign and part.dtype is not None)
+        plain = cls in PARTS
         if cls is c.Literal:
             plain = part.value.__class__ in (float, int)
         elif cls is c.Call or cls is c.Intrinsic:  # Python's abs is the row
