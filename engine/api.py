@@ -29,7 +29,6 @@ from .eager.compile import Compiler
 from .evaluation import Evaluation, notices_told
 from .outcome import Notice, Outcome
 from .plain import Binding, bind
-from .program.loops import outermost_loop
 from .program.lower import lower
 
 TYPE_CHECKING = False
@@ -356,8 +355,6 @@ class Program:
                 "give parts of it names",
             ) from None
         except MemoryError as fault:
-            # Where in the loop it ran out is chance; a kernel names the loop too.
-            STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
             raise out_of_memory(options.get("max_memory"), fault) from None
 
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:
@@ -371,7 +368,7 @@ def explain_none(error: AdiffError) -> None:
     """Say in the hint of an error that speaks of None why a gradient is None: the notice that says so stays unheard."""
     reasons = [notice for notice in STATE.notices if notice.code == "N0502" and "is None" in notice.message]
     if reasons and "None" in error.message:
-        span = span_of(reasons[-1].site)
+        span = reasons[-1].span
         where = "" if span is None else f" (in line {span.source.text.count(chr(10), 0, span.start) + 1})"
         error.advice = reasons[-1].message + where
 

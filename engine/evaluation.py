@@ -7,7 +7,7 @@ import time
 from ..parser.errors import AdiffError
 from .autodiff import drivers
 from .commands import COMMANDS
-from .core.errors import failure, listing, plural, span_of
+from .core.errors import failure, listing, plural
 from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, bare, describe
 from .core.state import STATE, Site, end_of
@@ -38,7 +38,7 @@ def notices_told() -> list[Notice]:
             return 1, 0, ""
         return 0, notice.span.start, notice.code
 
-    return sorted([Notice(n.code, n.message, span_of(n.site)) for n in STATE.notices], key=place)
+    return sorted(STATE.notices, key=place)
 
 
 class Evaluation(Derivatives):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..parser.fields import Record
+from .core.state import Notice as Notice
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,21 +10,6 @@ if TYPE_CHECKING:
 
     from ..parser.source import Span
     from .check import Check
-
-
-class Notice(Record):
-    """Something worth knowing about a result that is right; `span` is its place, or None."""
-
-    code: str
-    message: str
-    span: Span | None
-
-    def to_plain(self) -> dict[str, Any]:
-        """The notice for JSON."""
-        return {"code": self.code, "message": self.message, "span": self.span}
-
-    def __repr__(self) -> str:
-        return f"Notice({self.code!r}, {self.message!r})"
 
 
 # What an outcome may have beside its value: arrays of numbers.

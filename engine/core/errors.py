@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ...parser.errors import AdiffError
-from ...parser.source import Span
 from .state import STATE, Site
+from .state import span_of as span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,11 +48,6 @@ CATCHABLE: dict[str, list[str]] = {
         """.strip().split("\n"),
     )
 }  # fmt: skip
-
-
-def span_of(site: Site) -> Span | None:
-    """The source span of a site, if it has a place in a source."""
-    return None if site.source is None else Span(site.source, site.start, site.end)
 
 
 def failure(

@@ -8,6 +8,7 @@ from __future__ import annotations
 from _thread import RLock, allocate_lock
 
 from ...parser.fields import Record
+from ...parser.source import Span
 from .dtypes import FLOAT32, FLOAT64, WEAK_FLOAT, DType
 
 TYPE_CHECKING = False
@@ -41,12 +42,25 @@ def end_of(source: Source) -> Site:
     return Site(None, source, start, end)
 
 
+def span_of(site: Site) -> Span | None:
+    """The source span of a site, if it has a place in a source."""
+    return None if site.source is None else Span(site.source, site.start, site.end)
+
+
 class Notice(Record):
-    """Something a user should know about a result that is right: a kink, a NaN's origin, a missing gradient."""
+    """Something worth knowing about a result that is right: a kink, a NaN's origin, a missing gradient. `span` is its place, or
+    None."""
 
     code: str
     message: str
-    site: Site
+    span: Span | None
+
+    def to_plain(self) -> dict[str, Any]:
+        """The notice for JSON."""
+        return {"code": self.code, "message": self.message, "span": self.span}
+
+    def __repr__(self) -> str:
+        return f"Notice({self.code!r}, {self.message!r})"
 
 
 class State:
@@ -55,8 +69,6 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
-        # NumPy's own notices are off while this is not None.
-        self.lenient: Any = None
         # NumPy's own way of printing, while the program has set another.
         self.printing: Any = None
         self.reset()
@@ -69,14 +81,6 @@ class State:
             self.printing = np.printoptions()
             self.printing.__enter__()
         np.set_printoptions(**options)
-
-    def be_lenient(self) -> None:
-        """From here to the end of the evaluation NumPy tells nobody of overflows and undefined results."""
-        if self.lenient is None:
-            import numpy as np
-
-            self.lenient = np.errstate(all="ignore")
-            self.lenient.__enter__()
 
     def reset(self) -> None:
         self.recorders.clear()
@@ -125,10 +129,9 @@ class State:
         """What an evaluation leaves behind, whatever ended it."""
         self.recorders.clear()
         self.write = self.trace = self.trace_adjoint = None
-        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
-        for context in entered:
-            if context is not None:
-                context.__exit__(None, None, None)
+        if self.printing is not None:
+            self.printing.__exit__(None, None, None)
+            self.printing = None
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""
@@ -141,7 +144,7 @@ class State:
         key = (code, message, site.start, site.end)
         if key not in self.seen:
             self.seen.add(key)
-            self.notices.append(Notice(code, message, site))
+            self.notices.append(Notice(code, message, span_of(site)))
 
     def notify_singular(self, message: str, site: Site) -> None:
         """Report a singular point once per place.
@@ -153,7 +156,7 @@ class State:
         place = site.start, site.end
         known = self.singular.get(place)
         if known is None:
-            notice = Notice("N0501", message, site)
+            notice = Notice("N0501", message, span_of(site))
             self.notices.append(notice)
             self.singular[place] = rank, notice
         elif rank < known[0]:
