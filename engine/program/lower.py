@@ -16,11 +16,11 @@ from . import core as c
 from . import library, vocabulary
 from .expressions import FIRST, Expressions, is_literal
 from .names import did_you_mean
-from .scopes import Scope, assigned_names, collect_declarations, imports, surely_assigned, target_names
+from .scopes import DEFINITIONS, Scope, assigned_names, collect_declarations, imports, surely_assigned, target_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from .session import Session
@@ -43,20 +43,15 @@ def library_core(file: str) -> c.CoreProgram:
     return lower(source, parse(source))
 
 
-def ends_with_value(statements: list[s.Statement]) -> bool:
+def ends_with_value(statements: Sequence[s.Statement]) -> bool:
     """Whether a program ends, on some path, with an expression, an assignment or a return."""
-    if not statements:
+    if not statements or statements[-1].__class__ in DEFINITIONS:
         return False
-    last = statements[-1]
+    last: Any = statements[-1]
     if last.__class__ in (s.ExprStmt, s.Assign, s.AnnAssign, s.AugAssign, s.Return):
         return True
-    if last.__class__ is s.If:
-        return ends_with_value(last.body) or ends_with_value(last.orelse)
-    if last.__class__ in (s.For, s.While, s.With):
-        return ends_with_value(last.body)
-    if last.__class__ is s.Try:
-        return any(ends_with_value(block) for block in (last.body, last.orelse, *(h.body for h in last.handlers)))
-    return False
+    handlers = [handler.body for handler in getattr(last, "handlers", ())]
+    return any(map(ends_with_value, (getattr(last, "body", ()), getattr(last, "orelse", ()), *handlers)))
 
 
 def literal_names(statements: list[s.Statement], text: str) -> frozenset[str]:
