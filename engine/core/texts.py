@@ -21,28 +21,23 @@ def recoded(text: str, written: str, read: str) -> str:
 def method(name: str) -> Callable[..., Any]:
     """Python's method of strings of that name, of texts and numbers."""
 
-    def run(s: str, *args: Any) -> Any:
+    def run(s: str, *args: Any, **named: Any) -> Any:
         try:
-            return getattr(s, name)(*args)
+            return getattr(s, name)(*args, **named)
         except (TypeError, ValueError) as fault:
             raise failure("E0401" if isinstance(fault, ValueError) else "E0304", f"{name}: {fault}") from None
 
     return run
 
 
-# Those that give no longer texts than they take.
 PLAIN = """
-upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index rindex count capitalize swapcase casefold
-partition rpartition removeprefix removesuffix title isdigit isdecimal isnumeric isalpha isalnum isupper islower isspace istitle
-isidentifier isascii isprintable
+split replace rjust ljust center zfill upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index
+rindex count capitalize swapcase casefold partition rpartition removeprefix removesuffix title isdigit isdecimal isnumeric
+isalpha isalnum isupper islower isspace istitle isidentifier isascii isprintable
 """
 
 TEXT_METHODS: dict[str, Callable[..., Any]] = {
     **{name: method(name) for name in PLAIN.split()},
-    "split": lambda s, sep=None, maxsplit=-1: method("split")(s, sep, maxsplit),
-    "replace": lambda s, a, b, count=-1: method("replace")(s, a, b, count),
-    "rjust": lambda s, width, fill=" ": s.rjust(width, fill), "ljust": lambda s, width, fill=" ": s.ljust(width, fill),
-    "center": lambda s, width, fill=" ": s.center(width, fill), "zfill": lambda s, width: s.zfill(width),
     "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip

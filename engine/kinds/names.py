@@ -12,15 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-# The first part of a dotted name after `tf.` -> the file; "" where all of it is in the library.
+# The first part of a dotted name after `tf.` -> its file of engine/library/kinds/.
 FILES: dict[str, str] = {
-    **dict.fromkeys(
-        """
-        FIFOQueue IndexedSlices PaddingFIFOQueue PriorityQueue RaggedTensorSpec RandomShuffleQueue SparseTensorSpec TensorArray
-        TensorSpec as_string data debugging io is_tensor queue sets
-        """.split(),
-        "",
-    ),
+    **dict.fromkeys("FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue".split(), "queue"),
+    **dict.fromkeys("TensorSpec RaggedTensorSpec SparseTensorSpec is_tensor".split(), "specs"),
+    **{name: name for name in "IndexedSlices RaggedTensor SparseTensor TensorArray data debugging io".split()},
+    **{name: name for name in "queue ragged sets sparse strings".split()},
+    "as_string": "strings",
+}
+# And its file of this folder, of those that have one.
+PYTHON = {
     "RaggedTensor": "ragged",
     "SparseTensor": "sparse",
     "ragged": "ragged",
@@ -34,7 +35,7 @@ PREFIXED = frozenset({"data", "debugging", "io", "queue"})
 def function(name: str) -> Callable[..., Any] | None:
     """The function of a kind under its dotted name without `tf.`; None where there is none. Imports the kind's file."""
     module = name.removeprefix("internal.").partition(".")[0]
-    file = FILES.get(module, "internal" if name != module and name.startswith("internal.") else "")
+    file = PYTHON.get(module, "internal" if name != module and name.startswith("internal.") else "")
     if not file:
         return None
     found: Callable[..., Any] | None = import_module(f"{__package__}.{file}").FUNCTIONS.get(name)

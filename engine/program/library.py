@@ -11,6 +11,7 @@ from functools import cache
 
 from ...parser.source import Source
 from ..core.operation import Operation
+from ..kinds.names import FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,16 +28,6 @@ ALIASES = {
     "python/tqdm/notebook": "python/tqdm",
 }
 INITIALIZER = "_initializer"  # tf.random_normal_initializer is RandomNormal of Keras' initializers
-# Names of value kinds that stand without a module, and the file of theirs.
-KINDS = {
-    name: file
-    for file, names in (
-        ("queue", "FIFOQueue PaddingFIFOQueue PriorityQueue RandomShuffleQueue"),
-        ("strings", "as_string"),
-        ("specs", "TensorSpec RaggedTensorSpec SparseTensorSpec is_tensor"),
-    )
-    for name in names.split()
-}
 # What a line of a file defines at the top level.
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
@@ -71,7 +62,7 @@ def find(path: list[str], anywhere: bool = False) -> tuple[str, str] | None:
 
 def find_of_kind(path: list[str]) -> tuple[str, str] | None:
     """The file that defines a name of a value kind, `["ragged", "range"]` or `["FIFOQueue"]`, and the name there."""
-    file = public("kinds/" + KINDS.get(path[0], path[0])).get(path[-1]) if 0 < len(path) < 3 else None
+    file = public("kinds/" + FILES[path[0]]).get(path[-1]) if 0 < len(path) < 3 else None
     return None if file is None else (file, path[-1])
 
 
@@ -143,8 +134,10 @@ def named(file: str) -> dict[str, tuple[str, str]]:
 
 
 NAMES = "# Names: "
-FILES = [f"operations/{file.removesuffix('.adiff')}" for file in sorted(os.listdir(os.path.join(FOLDER, "operations")))]
-OPERATIONS = {name: place for file in FILES for name, place in named(file).items()}
+OPERATION_FILES = [
+    f"operations/{file.removesuffix('.adiff')}" for file in sorted(os.listdir(os.path.join(FOLDER, "operations")))
+]
+OPERATIONS = {name: place for file in OPERATION_FILES for name, place in named(file).items()}
 # All functions of the language that are written in it.
 WRITTEN = {
     **OPERATIONS,

@@ -82,8 +82,7 @@ def functions() -> list[str]:
     """Every function of the language, as a program calls it."""
     of_kinds = [
         name
-        for file in kinds.FILES.values()
-        if file
+        for file in kinds.PYTHON.values()
         for name in import_module(f"{kinds.__package__}.{file}").FUNCTIONS
         if not name.startswith("internal.")
     ]
