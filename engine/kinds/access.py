@@ -120,24 +120,13 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
         value = as_operand(value)
         return OPERATORS.index_update.call((container, value, key), None)
     if cls is list:
-        key = static_index(index)
-        if key.__class__ is slice:
-            items = list(iterate(value))
-            places = len(get_item(container, key))
-            if key.step not in (None, 1) and len(items) != places:
-                raise failure(
-                    "E0302",
-                    f"{plural(len(items), 'value')} cannot replace the {places} items that a slice with a step takes",
-                )
-            container[key] = items
-            return container
-        if key.__class__ is not int:
-            raise failure(
-                "E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list"
-            )
-        if not -len(container) <= key < len(container):
-            raise index_in("a list", len(container), key)
-        container[key] = value
+        key = list_key(index)
+        try:
+            container[key] = list(iterate(value)) if key.__class__ is slice else value
+        except IndexError:
+            raise index_in("a list", len(container), key) from None
+        except ValueError as fault:
+            raise failure("E0302", f"a slice of a list: {fault}") from None
         return container
     if cls is dict:
         container[hashable(index)] = value
@@ -149,14 +138,20 @@ def set_item(container: Any, index: Any, value: Any) -> Any:
     raise failure("E0304", f"the items of {describe(container)} cannot be replaced", hint)
 
 
+def list_key(index: Any) -> Any:
+    """An index at which items of a list are replaced or deleted."""
+    key = static_index(index)
+    if key.__class__ not in (int, slice):
+        raise failure("E0405", "a list takes an integer or a slice as its index", "array(xs) makes a tensor of a list")
+    return key
+
+
 def delete_item(container: Any, index: Any) -> None:
     if container.__class__ is dict:
         get_item(container, index)
         del container[hashable(index)]
     elif container.__class__ is list:
-        key = static_index(index)
-        if key.__class__ not in (int, slice):
-            raise failure("E0405", "a list takes an integer or a slice as its index")
+        key = list_key(index)
         get_item(container, key)  # says what is wrong with the index
         del container[key]
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...parser.fields import Record
 from ..core.errors import failure
 from ..core.following import path_ends
-from ..core.operands import as_operand, shape_text
+from ..core.operands import as_operand, shape_text, tensor
 from ..core.state import RECORDERS
 from ..core.tensor import OPERATORS, Tensor
 from .access import constant_of, get_item, static_index
@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 
 def strong_tensor(value: Any, dtype: Any = None) -> Tensor:
     """A tensor of its own, of a strong dtype, that nothing follows."""
-    x = OPERATORS.constant(value, dtype=dtype)
-    if x.__class__ is not Tensor:
-        from ..core.operands import tensor
-
-        return tensor(x)
+    x = tensor(OPERATORS.constant(value, dtype=dtype))
     return Tensor(x.value, x.dtype)
 
 
@@ -79,7 +75,8 @@ class Variable(Kind):
     def assign_value(self, value: Any) -> Variable:
         value = as_operand(value)
         assignment_breaks(value)
-        new = strong_tensor(value, None if _strict(value) else self.dtype)
+        strict = value.__class__ is Tensor and not value.dtype.weak
+        new = strong_tensor(value, None if strict else self.dtype)
         if new.dtype is not self.dtype:
             raise failure(
                 "E0301", f"assign cannot put {new.dtype.name} into a Variable of dtype {self.dtype.name}",
@@ -161,10 +158,6 @@ class VariableSlice(Record, Kind):
 
     def method_assign_sub(self, delta: Any) -> Variable:
         return self.variable.assign_part(self.index, delta, OPERATORS.subtract)
-
-
-def _strict(value: Any) -> bool:
-    return value.__class__ is Tensor and not value.dtype.weak
 
 
 def _still(value: Any) -> Any:
