@@ -73,24 +73,21 @@ def tape_rows(
         site, inputs, attributes, out, outputs = steps[number]
         if site.op.derivative == "partials" and any(part in adjoints for part in outputs):
             STATE.site = site
-            primals = tuple(map(still, inputs))
+            known = [follows(x, token) and p is not None for x, p in zip(inputs, site.op.partials)]
             partials[number] = [
-                to_plain(plain_partial(partial(site.op, i, still(out), primals, attributes, adjoints[out])))
-                if follows(x, token) and site.op.partials[i] is not None
-                else None
-                for i, x in enumerate(inputs)
+                to_plain(partial(site.op, i, out, inputs, attributes, adjoints[out]) * 1.0) if is_known else None
+                for i, is_known in enumerate(known)
             ]
     rows = [
-        TapeRow(0, "input", [], name, to_plain(still(x)), [], plain_or_none(adjoints.get(x)), None)
-        for name, x in sources.items()
+        TapeRow(0, "input", [], name, to_plain(x), [], to_plain(adjoints.get(x)), None) for name, x in sources.items()
     ]
     for number in listed:
         site, inputs, attributes, out, outputs = steps[number]
         described = [labels.get(x) or literal(x) for x in inputs] + [
             f"{k}={show(v)}" for k, v in (attributes or {}).items() if v is not None
         ]
-        values = [to_plain(still(part)) for part in outputs]
-        cotangents = [plain_or_none(adjoints.get(part)) for part in outputs]
+        values = [to_plain(part) for part in outputs]
+        cotangents = [to_plain(adjoints.get(part)) for part in outputs]
         if out.__class__ is not tuple:
             (values,), (cotangents,) = values, cotangents
         name, known = f"%{number + 1}", partials.get(number, [])
@@ -115,23 +112,6 @@ def last_tape(evaluation: Evaluation) -> None:
         if tensors:
             sources[name if name != "source" and name not in sources else f"{name} {number}"] = tensors[-1]
     evaluation.outcome.tape = tape_rows(log, token, sources, seeds)[0]
-
-
-def still(x: Any) -> Any:
-    """A value without the marks of recorders; a float64 scalar as a float."""
-    if x.__class__ is tuple:
-        return tuple(still(part) for part in x)
-    if x.__class__ is Tensor:
-        return x.value if x.value.__class__ is float else Tensor(x.value, x.dtype)
-    return x
-
-
-def plain_partial(p: Any) -> Any:
-    return float(p) if p.__class__ is int else p
-
-
-def plain_or_none(x: Any) -> Any:
-    return None if x is None else to_plain(still(x))
 
 
 def literal(x: Any) -> str:
