@@ -215,18 +215,13 @@ def array_fault(
     op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, fault: Exception
 ) -> Exception:
     """A NumPy error in the user's words: shapes first, since they are the usual cause."""
-    shapes = [x.shape if x.__class__ is Tensor else () for x in inputs]
+    shapes = " and ".join([shape_text(x.shape if x.__class__ is Tensor else ()) for x in inputs])
     text = str(fault)
     if "broadcast" in text or "shape mismatch" in text:
-        joined = " and ".join(shape_text(s) for s in shapes)
-        return failure(
-            "E0302",
-            f"{op.name}: shapes {joined} do not broadcast",
-            "shapes broadcast where sizes are equal or 1, from the right",
-        )
+        hint = "shapes broadcast where sizes are equal or 1, from the right"
+        return failure("E0302", f"{op.name}: shapes {shapes} do not broadcast", hint)
     if "matmul" in text or "not aligned" in text:
-        joined = " and ".join(shape_text(s) for s in shapes)
-        return failure("E0302", f"{op.name}: shapes {joined} do not fit", "the inner dimensions must be equal")
+        return failure("E0302", f"{op.name}: shapes {shapes} do not fit", "the inner dimensions must be equal")
     by = STATE.site.op
     # A rule or a composite may have applied what fails: the user wrote the other name.
     name = op.name if by is None or by is op else f"{by.name} (by {op.name})"

@@ -176,25 +176,19 @@ class Names:
         spelled = self.source.text[node.start : node.end] if node.__class__ is s.Attribute else ".".join(path)
         apart = vocabulary.module_apart([*path[1:], ""])
         advice = vocabulary.NOT_SERVED.get(path[0]) if apart is None else vocabulary.APART[apart][1]
+        listed, what = "`adiff ops` lists the functions", "is not part of the language"
         if vocabulary.is_tensorflows(path):
-            return self.error(
-                "E0204", f"'{spelled}' is TensorFlow's, and is not built here", node,
-                advice or "`adiff ops` lists the functions",
-            )  # fmt: skip
-        if advice is not None:
-            return self.error("E0204", f"'{spelled}' is not part of the language", node, advice)
-        if "random" in path[:-1]:
-            return self.error(
-                "E0204", f"'{spelled}' is not part of the language", node,
-                "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle",
-            )  # fmt: skip
-        written = spelled.split(".")
-        close = [".".join([*written[:-1], way[-1]] if way[:-1] == path[:-1] else [written[0], *way[1:]])
-                 for way in vocabulary.near(path)]  # fmt: skip
-        return self.error(
-            "E0204", f"'{spelled}' is not part of the language", node,
-            did_you_mean(close) or "`adiff ops` lists the functions",
-        )  # fmt: skip
+            what, advice = "is TensorFlow's, and is not built here", advice or listed
+        elif advice is None and "random" in path[:-1]:
+            advice = "random numbers have a seed here: random.normal(shape, seed=1), random.uniform, random.shuffle"
+        elif advice is None:
+            written = spelled.split(".")
+            close = [
+                ".".join([*written[:-1], way[-1]] if way[:-1] == path[:-1] else [written[0], *way[1:]])
+                for way in vocabulary.near(path)
+            ]
+            advice = did_you_mean(close) or listed
+        return self.error("E0204", f"'{spelled}' {what}", node, advice)
 
     # --- imports ----------------------------------------------------------------------------------------------------
 
