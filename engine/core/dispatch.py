@@ -220,8 +220,6 @@ def array_fault(
     if "broadcast" in text or "shape mismatch" in text:
         hint = "shapes broadcast where sizes are equal or 1, from the right"
         return failure("E0302", f"{op.name}: shapes {shapes} do not broadcast", hint)
-    if "matmul" in text or "not aligned" in text:
-        return failure("E0302", f"{op.name}: shapes {shapes} do not fit", "the inner dimensions must be equal")
     by = STATE.site.op
     # A rule or a composite may have applied what fails: the user wrote the other name.
     name = op.name if by is None or by is op else f"{by.name} (by {op.name})"

@@ -199,14 +199,8 @@ class Names:
             path = vocabulary.importable(alias.name)
             if path is None:
                 raise self.refused_import(alias.name, alias)
-            if alias.asname is not None:
-                self.modules[alias.asname] = path
-            elif alias.name.startswith("keras"):
-                self.modules["keras"] = ["tensorflow", "keras"]
-            elif alias.name == "random":
-                self.modules["random"] = path
-            else:
-                self.modules.setdefault(path[0], [path[0]])
+            root = alias.name.partition(".")[0]
+            self.modules[alias.asname or root] = path if alias.asname else vocabulary.importable(root) or [root]
 
     def import_from(self, node: s.ImportFrom) -> None:
         if node.module in vocabulary.IGNORED_IMPORTS:
@@ -223,9 +217,7 @@ class Names:
                 self.modules[bound] = [*path, alias.name]
             elif meaning is not None:
                 self.imported[bound] = meaning
-            elif (
-                vocabulary.importable(f"{node.module}.{alias.name}") is not None or alias.name in vocabulary.SUBMODULES
-            ):
+            elif vocabulary.importable(f"{node.module}.{alias.name}") is not None:
                 self.modules[bound] = [*path, alias.name]
             else:
                 raise self.unknown_member([*path, alias.name], alias)
