@@ -72,18 +72,8 @@ def listed_names(wrt: Names) -> Sequence[str] | None:
     return [name.strip() for name in wrt.split(",")] if isinstance(wrt, str) else wrt
 
 
-def check_options(command: str, at: Any, wrt: Any, options: Mapping[str, Any]) -> None:
+def check_options(command: str, wrt: Any, options: Mapping[str, Any]) -> None:
     """Refuse what the command line cannot say and a caller from Python can."""
-    if command not in COMMANDS:
-        from ..parser.suggest import suggest
-        from .program.names import did_you_mean
-
-        raise AdiffError(
-            "E0811", f"no such command: {command!r}; the commands are {', '.join(COMMANDS)}",
-            hint=did_you_mean(suggest(str(command), COMMANDS)),
-        )  # fmt: skip
-    if at is not None and not hasattr(at, "items"):
-        raise AdiffError("E0812", "`at` must be a dict from names to values")
     if not (wrt is None or hasattr(wrt, "__iter__")):
         raise AdiffError("E0812", "`wrt` must be a name or a list of names", None, 'write wrt="x" or wrt=["x", "y"]')
     for name, value in options.items():
@@ -230,7 +220,7 @@ class Program:
         from .formulas.derivation import derivations
 
         wrt = listed_names(wrt)
-        check_options("derivative", None, wrt, {"order": order, "timeout": timeout})
+        check_options("derivative", wrt, {"order": order, "timeout": timeout})
         with LOCK:
             begin({})
             return limited({"timeout": timeout}, lambda: derivations(self.core, wrt, order))
@@ -255,15 +245,15 @@ class Program:
         """
         from .rows.run import rows
 
-        columns, options = self.bound("grad", columns or {}, options)
-        wrt = listed_names(wrt)
-        if not hasattr(columns, "items") or (at is not None and not hasattr(at, "items")):
+        if not all(x is None or hasattr(x, "items") for x in (columns, at)):
             raise AdiffError("E0812", "columns must be a dict from names to arrays, and `at` one to values")
+        columns, options = self.bound("grad", columns, options)
+        wrt = listed_names(wrt)
         if order.__class__ is not int or order not in (0, 1, 2):
             raise AdiffError(
                 "E0812", f"order cannot be {order!r}", None, "0: values; 1: gradients too; 2: Hessians too"
             )
-        check_options("grad", at, wrt, {**options, "engine": engine})
+        check_options("grad", wrt, {**options, "engine": engine})
         for name in options:
             if name not in ROWS_OPTIONS:
                 raise AdiffError(
@@ -272,6 +262,7 @@ class Program:
         with LOCK, deep_recursion():
             return rows(self, columns, at, wrt, order, {**options, "engine": engine})
 
+    @for_callers
     def repeated(self, command: str, at: Point = None, wrt: Names = None, **options: Any) -> Repeated:
         """A function that evaluates one command at points like `at`, for those who do so thousands of times.
 
@@ -283,19 +274,24 @@ class Program:
         from .repeated import Repeated
 
         at, options = self.bound(command, at, options)
-        return Repeated(self, command, at or {}, listed_names(wrt), options)
+        return Repeated(self, command, at, listed_names(wrt), options)
 
     # --- the one door -----------------------------------------------------------------------------------------------
 
     def bound(self, command: str, at: Point, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
         """The point with the inputs that are given by keyword, and the options that are left."""
-        inputs = {n: x for n, x in given.items() if n in self.core.inputs or n in self.core.optional}
-        if command not in COMMANDS or not (
-            inputs := {n: x for n, x in inputs.items() if not COMMANDS[command].given(n)}
-        ):
-            return at, given
+        if command not in COMMANDS:
+            from ..parser.suggest import suggest
+            from .program.names import did_you_mean
+
+            raise AdiffError(
+                "E0811", f"no such command: {command!r}; the commands are {', '.join(COMMANDS)}",
+                hint=did_you_mean(suggest(str(command), COMMANDS)),
+            )  # fmt: skip
         if at is not None and not hasattr(at, "items"):
             raise AdiffError("E0812", "`at` must be a dict from names to values")
+        names = {*self.core.inputs, *self.core.optional}
+        inputs = {n: x for n, x in given.items() if n in names and not COMMANDS[command].given(n)}
         return {**(at or {}), **inputs}, {n: x for n, x in given.items() if n not in inputs}
 
     @for_callers
@@ -310,7 +306,7 @@ class Program:
         """
         at, options = self.bound(command, at, options)
         wrt = listed_names(wrt)
-        check_options(command, at, wrt, options)
+        check_options(command, wrt, options)
         options.setdefault("write", getattr(sys.stdout, "write", None))  # none where it is closed
         with LOCK:
             if RUNNING.locked():
@@ -321,7 +317,7 @@ class Program:
                 return self._evaluate(command, at, wrt, options)
 
     def _evaluate(
-        self, command: str, at: Mapping[str, Any] | None, wrt: Sequence[str] | None, options: dict[str, Any]
+        self, command: str, at: Mapping[str, Any], wrt: Sequence[str] | None, options: dict[str, Any]
     ) -> Outcome:
         begin(options)
         given = {**options, "command": command}
@@ -329,7 +325,7 @@ class Program:
 
         def evaluated() -> Outcome:
             try:
-                outcome = Evaluation(self, at or {}, wrt, given).run()
+                outcome = Evaluation(self, at, wrt, given).run()
                 if outcome.engine == "tape" and options.get("engine") in (None, "auto"):
                     tier.spend(self.source.text, command, time.thread_time() - start)
                 return outcome
@@ -337,7 +333,7 @@ class Program:
                 limits.stay()
                 begin(options)
                 given["awaited"] = tape.args[0]
-                return Evaluation(self, at or {}, wrt, given).run()
+                return Evaluation(self, at, wrt, given).run()
 
         try:
             return limited(options, evaluated)
