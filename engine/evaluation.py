@@ -12,6 +12,7 @@ from .core.limits import LIMITS, GivesWay, give_way_after, stay
 from .core.operands import as_operand, bare, describe
 from .core.state import STATE, Site, end_of
 from .core.tensor import shape_of
+from .core.wording import elements_summed
 from .derivatives import Derivatives
 from .eager.structure import one_operand
 from .outcome import DERIVED, Notice, Outcome
@@ -222,8 +223,8 @@ class Evaluation(Derivatives):
                 self.explain_assertion()
             raise
         stay()
-        if self.apart is not None:
-            self.tell_of_sum()
+        if self.apart is not None and command.of_sum:
+            STATE.notify("N0503", elements_summed((), self.apart, command.of_sum), self.end_site())
         total = time.perf_counter() - start - self.kernel_seconds
         outcome.timings["compile"] += self.kernel_seconds
         if outcome.kernel is not None and not command.differentiates:
@@ -250,13 +251,6 @@ class Evaluation(Derivatives):
         first, *others = [Site(None, source, *span) for span in sorted(passed)]
         more = f", and {plural(len(others), 'place')} more like it" if others else ""
         STATE.notify("N0805", f"this is for a console or a notebook, and is passed over{more}", first)
-
-    def tell_of_sum(self) -> None:
-        """Notice that what a command found is of the sum of the elements of a result that is no tensor."""
-        from .core.wording import elements_summed
-
-        if self.command.of_sum:
-            STATE.notify("N0503", elements_summed((), self.apart, self.command.of_sum), self.end_site())
 
     def keep_value(self, value: Any) -> None:
         STATE.site = self.end_site()

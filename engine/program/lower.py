@@ -10,12 +10,10 @@ from functools import cache
 
 from ...parser import syntax as s
 from ...parser.source import Source
-from ...parser.suggest import suggest
 from ..ops.registry import OPERATOR_ROWS
 from . import core as c
 from . import library, vocabulary
 from .expressions import FIRST, Expressions, is_literal
-from .names import did_you_mean
 from .scopes import DEFINITIONS, Scope, assigned_names, collect_declarations, imports, surely_assigned, target_names
 
 TYPE_CHECKING = False
@@ -250,20 +248,9 @@ class Lowering(Expressions):
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:
             return self.expression(node)
-        known = (
-            self.find(node.id) is not None
-            or node.id in self.held
-            or node.id in self.imported
-            or vocabulary.bare(node.id) is not None
-        )
         if node.id == "object" and self.find("object") is None:
             return None
-        if not known:
-            raise self.error(
-                "E0203", f"unknown class '{node.id}'", node,
-                did_you_mean(suggest(node.id, self.visible_names())) or f"define it before: class {node.id}: ...",
-            )  # fmt: skip
-        return self.name(node, "call")
+        return self.name(node, "class")
 
     def try_(self, node: s.Try) -> c.Stmt:
         body = self.block(node.body)

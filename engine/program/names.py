@@ -103,8 +103,9 @@ class Names:
     # --- reading ----------------------------------------------------------------------------------------------------
 
     def name(self, node: s.Name, position: str = "value") -> c.Expr:
-        """A read of a bare name; `position` is "value", "argument" (a function may stand there) or "call"."""
-        name = node.id
+        """A read of a bare name; `position` is "value", "argument" (a function may stand there), "call" or "class" (a
+        base of one)."""
+        name, called = node.id, position in ("call", "class")
         place = self.find(name)
         if place is not None:
             self.begin_with(name, place)
@@ -115,16 +116,16 @@ class Names:
             return self.imported[name]
         if name == "__name__":
             return c.Literal("__main__")
-        if name.startswith("__") or (position == "call" and name in vocabulary.FORBIDDEN):
+        if name.startswith("__") or (called and name in vocabulary.FORBIDDEN):
             raise self.forbidden(name, node)
         meaning = vocabulary.bare(name)
-        if meaning is None and name in self.modules and name not in self.inputs and position == "call":
+        if meaning is None and name in self.modules and name not in self.inputs and called:
             if self.modules[name][0] in vocabulary.NOT_SERVED:
                 raise self.unknown_member(self.modules[name], node)
             raise self.error("E0203", f"'{name}' is a module and cannot be called", node)
-        if position == "call":
+        if called:
             if meaning is None or vocabulary.is_constant(meaning):
-                raise self.unknown_function(name, node)
+                raise self.unknown_function(name, node, position)
             return meaning
         if meaning is None or name in self.inputs or (vocabulary.is_function(meaning) and position == "value"):
             # `beta*x`: a function cannot stand there, so it is an input that shares its name.
@@ -163,12 +164,13 @@ class Names:
             "adiff programs compute: they reach no file, no module and nothing of Python's insides",
         )  # fmt: skip
 
-    def unknown_function(self, name: str, node: s.Node) -> AdiffError:
-        known = [*vocabulary.function_names(), *self.visible_names(), *self.held]
-        close = suggest(name, known)
+    def unknown_function(self, name: str, node: s.Node, position: str) -> AdiffError:
+        if position == "class":
+            close = did_you_mean(suggest(name, self.visible_names()))
+            return self.error("E0203", f"unknown class '{name}'", node, close or f"define it before: class {name}: ...")
+        close = did_you_mean(suggest(name, [*vocabulary.function_names(), *self.visible_names(), *self.held]))
         product = f"to multiply, write {name}*(...)" if len(name) == 1 else "`adiff ops` lists the functions"
-        hint = did_you_mean(close) or product
-        return self.error("E0203", f"unknown function '{name}'", node, hint)
+        return self.error("E0203", f"unknown function '{name}'", node, close or product)
 
     def unknown_member(self, path: list[str], node: s.Node) -> AdiffError:
         if path[-1].startswith("__"):
