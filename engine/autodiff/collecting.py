@@ -9,6 +9,7 @@ from __future__ import annotations
 from ..core.dispatch import apply
 from ..core.dtypes import WEAK_FLOAT
 from ..core.operands import plain
+from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
@@ -24,16 +25,14 @@ class Buffer:
     def __init__(self, x: Tensor, initial: Any) -> None:
         import numpy as np
 
+        STATE.be_lenient()  # infinities of both signs may meet
         self.dtype = x.dtype
         self.array = np.zeros(x.shape, dtype="float64" if x.dtype.name == "float32" else x.dtype.name)
         if initial is not None:
             self.array += plain(initial)
 
     def __add__(self, other: Any) -> Buffer:
-        from numpy import errstate
-
-        with errstate(all="ignore"):  # infinities of both signs may meet
-            self.array += plain(other)
+        self.array += plain(other)
         return self
 
     def taken(self, index: Any) -> float:

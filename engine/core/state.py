@@ -69,6 +69,8 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
+        # NumPy's own notices are off while this is not None.
+        self.lenient: Any = None
         # NumPy's own way of printing, while the program has set another.
         self.printing: Any = None
         self.reset()
@@ -81,6 +83,14 @@ class State:
             self.printing = np.printoptions()
             self.printing.__enter__()
         np.set_printoptions(**options)
+
+    def be_lenient(self) -> None:
+        """From here to the end of the evaluation NumPy tells nobody of overflows and undefined results."""
+        if self.lenient is None:
+            import numpy as np
+
+            self.lenient = np.errstate(all="ignore")
+            self.lenient.__enter__()
 
     def reset(self) -> None:
         self.recorders.clear()
@@ -129,9 +139,10 @@ class State:
         """What an evaluation leaves behind, whatever ended it."""
         self.recorders.clear()
         self.write = self.trace = self.trace_adjoint = None
-        if self.printing is not None:
-            self.printing.__exit__(None, None, None)
-            self.printing = None
+        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
+        for context in entered:
+            if context is not None:
+                context.__exit__(None, None, None)
 
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""
