@@ -112,7 +112,7 @@ class Repeated:
             return None
         compiled.seconds = perf_counter() - start
         found = Found(compiled, results, flags)
-        if flags or not (found.is_finite and all(found.reached) and found.is_decided):
+        if flags or not (found.is_finite and all(found.reached)):
             return None
         outcome = Outcome()
         pattern = self.pattern

@@ -78,13 +78,11 @@ def tried(evaluation: Evaluation, request: Request, given: Callable[[], Sequence
     except Failed:
         outcome.reason = "the kernel stopped at an error, or at a number that it does not hold"
     else:
-        if found.is_decided:
-            outcome.engine, outcome.reason = "kernel", reason
-            outcome.kernel, outcome.emitted = compiled, compiled.text
-            for text, site in found.singular_points(program.source):
-                STATE.notify("N0501", text, site)
-            return found
-        outcome.reason = "a derivative is zero, and only the tape knows whether the value depends on its input"
+        outcome.engine, outcome.reason = "kernel", reason
+        outcome.kernel, outcome.emitted = compiled, compiled.text
+        for text, site in found.singular_points(program.source):
+            STATE.notify("N0501", text, site)
+        return found
     program.gives_way = False
     return None
 

@@ -48,7 +48,10 @@ def explain_unconnected(evaluation: Evaluation, found: Any) -> None:
     """Notice why the value that a kernel has found does not depend on a source."""
     compiled = found.compiled
     missing = [i for i, there in enumerate(found.reached) if not there]
-    if missing and not compiled.reasons:
+    if not missing:
+        return
+    # Where data decide, the reasons may be others at another point.
+    if not compiled.reasons or compiled.facts["decided"] is not None:
         compiled.reasons = evaluation.why_unconnected(missing)
     tell_of_unconnected(evaluation, compiled.reasons)
 

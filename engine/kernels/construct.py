@@ -6,12 +6,12 @@ from ...parser.errors import AdiffError
 from ..core.dtypes import WEAK_FLOAT
 from ..core.operands import describe
 from ..core.state import STATE
-from ..core.tensor import OPERATORS, Tensor, shape_of
+from ..core.tensor import Tensor, shape_of
 from ..eager.structure import one_operand
 from .adjoint import zeros
 from .builder import Builder
 from .ir import FLOAT, Kernel, Loop, Unsupported, Var, walk
-from .paths import reach
+from .masks import Masks
 from .replay import Replay
 from .symbols import Sym
 from .tangent import Tangent
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from .ir import Block
 
 STRUCTURES = (list, tuple, dict)
+# Inputs that have a bit each in an integer.
+MOST_MASKED = 53
 
 
 class Construction:
@@ -34,8 +36,8 @@ class Construction:
 
     `value` is the form of the program's value, with a "leaf" for each result of the kernel. `derived` has, in an order that the
     command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` says which sources
-    may reach the value (bit i for source i). Data decide it where the derivatives `undecided` are zero. `apart` says what a value
-    was whose parts are summed, and `conditional` whether a loop runs until data end it.
+    reach the value (bit i for source i); where data decide, the result of number `decided` does. `apart` says what a value was whose
+    parts are summed, and `conditional` whether a loop runs until data end it.
     """
 
     def __init__(
@@ -48,7 +50,7 @@ class Construction:
         self.parameters: list[Var] = []
         self.results: list[Any] = []
         self.derived: list[int | None] = []
-        self.facts: dict[str, Any] = {"mask": 0, "undecided": [], "mode": "", "shape": (), "apart": None}
+        self.facts: dict[str, Any] = {"mask": 0, "decided": None, "mode": "", "shape": (), "apart": None}
         values: dict[str, Any] = {}
         for name, spec in inputs.items():
             if not spec.kind:
@@ -87,8 +89,6 @@ class Construction:
         else:
             y, facts["apart"] = one_operand(found)
             facts["shape"] = shape_of(y)
-            if y.__class__ is Sym:
-                self.note_reach(y.var)
             facts["value"] = self.layout(found if request.command == "grad" and found.__class__ in STRUCTURES else y)
             y = self.tidied(y)
             getattr(self, request.command)(y)
@@ -114,37 +114,22 @@ class Construction:
             return "known", found
         raise Unsupported(f"a result that is {describe(found)}")
 
-    # --- paths --------------------------------------------------------------------------------------------------------
-
-    def note_reach(self, y: Var) -> None:
-        """Note which sources reach the value. Where data decide, a derivative that is not zero will tell that its source does.
-
-        Where it matters, the kernel stops if one of the program's loops has no iteration.
-        """
-        block = self.builder.block
-        may, must = reach(block, self.sources, y)
-        _, where_all_run = reach(block, self.sources, y, runs=True)
-        if where_all_run != must:
-            must = where_all_run
-            for stmt in [stmt for stmt in block if stmt.__class__ is Loop]:
-                self.builder.check(OPERATORS.greater(self.builder.sym(stmt.trips), 0))
-        undecided = [i for i in range(len(self.sources)) if (may ^ must) >> i & 1]
-        self.facts["mask"] = may
-        # A product along directions is one result.
-        self.facts["undecided"] = [0] if undecided and self.request.command == "jvp" else undecided
-
     def tidied(self, y: Any) -> Any:
-        """The value, with a block of what it and the results so far need: less is differentiated."""
+        """The value, with a block of what it and the results so far need: less is differentiated. Which sources reach it is noted."""
         from .operations import dead_code
 
         if y.__class__ is not Sym:
             return y
         needed = Kernel(self.parameters, self.builder.preamble + self.side(), [*self.results, y.var], [])
         dead_code(needed)
-        replay = Replay(self.builder)
-        replay.repeats_checks = True
+        replay = Masks(self.builder, needed.body, self.sources)
         replay.block(needed.body)
         self.rename(replay)
+        self.facts["mask"] = replay.known.get(y.var, 0)
+        if y.var in replay.varied:
+            if len(self.sources) > MOST_MASKED:
+                raise Unsupported("so many inputs of which data decide whether they reach the value")
+            self.facts["decided"] = self.result(replay.of(y.var))
         return self.builder.sym(replay.at(y.var), y.dtype)
 
     # --- commands -----------------------------------------------------------------------------------------------------
@@ -234,8 +219,6 @@ class Construction:
         if y.__class__ is not Sym:
             self.derived = [None for _ in self.sources]
         elif mode == "forward":
-            if self.facts["undecided"]:
-                raise Unsupported("a Jacobian in forward mode where data decide which inputs reach the value")
             side = self.side()
             primal = Replay(self.builder)
             (table,) = along_directions(self.builder, side, self.sources, [y.var], primal)

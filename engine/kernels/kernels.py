@@ -260,15 +260,9 @@ class Found(Record):
         return all_finite(self.results)
 
     @property
-    def is_decided(self) -> bool:
-        """Whether it is known which sources reach the value: those that may do have a derivative that is not zero."""
-        found = map(self.derived, self.compiled.facts["undecided"])
-        return all(x.any() if hasattr(x, "any") else x for x in found)
-
-    @property
     def reached(self) -> list[bool]:
         """For each source whether the value depends on it."""
-        mask = self.compiled.facts["mask"]
+        mask = mask_of(self.compiled.facts, self.results)
         return [bool(mask >> i & 1) for i in range(len(self.compiled.request.names))]
 
     def by_source(self, reached: Sequence[bool], start: int = 0) -> dict[str, Any]:
@@ -280,6 +274,11 @@ class Found(Record):
         """The text and place of each singular point at which a derivative was taken."""
         points = [self.compiled.facts["flags"][number] for number in self.flags]
         return [(text, Site(None, source, start, end)) for text, start, end in points]
+
+
+def mask_of(facts: dict[str, Any], results: Sequence[Any]) -> Any:
+    """Which sources reach the value, bit i for source i: a number, or an array of them for rows."""
+    return facts["mask"] if facts["decided"] is None else results[facts["decided"]]
 
 
 def dtype_of(name: str, weak: bool) -> DType:

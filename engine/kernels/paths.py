@@ -28,15 +28,21 @@ def path_inputs(stmt: Apply) -> Iterator[Var]:
         yield x
 
 
+def reach(block: Block, sources: Iterable[Var], joined: Callable[[int, int], int]) -> dict[Any, int]:
+    """Which sources reach the variables and stacks of a block, bit i for source i: on some way through the branches and loops if
+    `joined` is "or", on every way if it is "and"."""
+    sets: dict[Any, int] = {x: 1 << i for i, x in enumerate(sources)}
+    for stmt in block:
+        pass_on(stmt, sets, joined)
+    return sets
+
+
 def varied(block: Block, sources: Iterable[Any]) -> set[Any]:
     """The variables, and stacks, that a path may reach from the sources."""
-    found: dict[Any, int] = dict.fromkeys(sources, 1)
-    for stmt in block:
-        pass_on(stmt, found, int.__or__)
-    return {x for x, reached in found.items() if reached}
+    return {x for x, reached in reach(block, sources, int.__or__).items() if reached}
 
 
-def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int], runs: bool = False) -> None:
+def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int]) -> None:
     """Add to `sets`, which hold a bit for each source, those that reach what a statement defines; `joined` makes one of two ways."""
     kind = stmt.__class__
 
@@ -47,10 +53,9 @@ def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int], 
         reached = 0
         for x in path_inputs(stmt):
             reached |= get(x)
-        if reached:
-            sets.update((out, reached) for out in stmt.outs if out.kind == FLOAT)
+        sets.update((out, reached) for out in stmt.outs if out.kind == FLOAT)
     elif kind is Put:
-        sets[stmt.stack] = get(stmt.value) | sets.get(stmt.stack, 0)
+        sets[stmt.stack] = joined(sets.get(stmt.stack, get(stmt.value)), get(stmt.value))
     elif kind is Get:
         sets[stmt.out] = sets.get(stmt.stack, 0) if stmt.out.kind == FLOAT else 0
     elif kind is If:
@@ -69,19 +74,7 @@ def pass_on(stmt: Any, sets: dict[Any, int], joined: Callable[[int, int], int], 
                 break
             sets.update((phi, now) for (phi, _, _, _), now in zip(floats, moved))
         known = stmt.index is not None and stmt.start.__class__ is int and stmt.stop.__class__ is int
-        runs = runs or (known and len(range(stmt.start, stmt.stop, stmt.step)) > 0)
+        runs = known and len(range(stmt.start, stmt.stop, stmt.step)) > 0
         for phi, _, after, out in floats:
             # After a loop that runs, what the last iteration left is what counts.
             sets[out] = get(after) if runs and after is not phi else sets[phi]
-
-
-def reach(block: Block, sources: Iterable[Var], y: Any, runs: bool = False) -> tuple[int, int]:
-    """Which sources reach `y`, bit i for source i: on some way through the branches and loops, and on every way. `runs` says that
-    every loop of the block itself has an iteration."""
-    found = []
-    for joined in (int.__or__, int.__and__):
-        sets: dict[Any, int] = {x: 1 << i for i, x in enumerate(sources)}
-        for stmt in block:
-            pass_on(stmt, sets, joined, runs)
-        found.append(sets.get(y, 0))
-    return found[0], found[1]

@@ -58,9 +58,13 @@ class Replay:
         """The tangent of an operand of the statements that are replayed, as an operand."""
         raise NotImplementedError
 
+    def like(self, x: Var) -> tuple[Any, ...]:
+        """The kind, shape and name of a variable's tangent."""
+        return FLOAT, x.shape, "tangent"
+
     def new_tangent(self, x: Var) -> Var:
         """A variable for the tangent of a phi, of what a branch leaves, or of what a stack holds."""
-        made = Var(FLOAT, x.shape, "tangent")
+        made = Var(*self.like(x))
         self.tangents[x] = self.builder.sym(made)
         return made
 

@@ -92,7 +92,7 @@ class Tangent(Replay):
 
     def tangents_of(self, stack: Stack) -> Stack:
         if stack not in self.beside:
-            self.beside[stack] = Stack(stack.kind, stack.shape, "tangents")
+            self.beside[stack] = Stack(*self.like(stack))
         return self.beside[stack]
 
     def more_stacks(self, stmt: Loop) -> list[Stack]:

@@ -12,7 +12,7 @@ from ..core.wording import elements_summed
 from ..kernels.compile.run import OutOfMemory
 from ..kernels.inputs import Input, Request, argument
 from ..kernels.ir import BOOL, FLOAT, INT, LIMIT, Unsupported
-from ..kernels.kernels import Compiled, Kernels
+from ..kernels.kernels import Compiled, Kernels, mask_of
 from ..plain import bind
 
 TYPE_CHECKING = False
@@ -106,10 +106,9 @@ class KernelRows(Kernels):
                 finite &= elements if column.ndim == 1 else elements.reshape(count, -1).all(axis=1)
         left = ~good
         left[np.flatnonzero(good & ~finite)[:EXPLAINED]] = True
-        # In which rows the value depends on a source; where data decide, a derivative that is not zero tells.
-        reached = [good & (facts["mask"] >> i & 1 == 1) for i in range(len(table.names))]
-        for i in facts["undecided"]:
-            reached[i] &= found[facts["derived"][i]].reshape(count, -1).any(axis=1)
+        # In which rows the value depends on a source.
+        mask = mask_of(facts, found)
+        reached = [good & (mask >> i & 1 == 1) for i in range(len(table.names))]
         if not all(there.any() for there in reached):
             # The tape says of one row why its result does not depend on a source.
             left[np.flatnonzero(good)[:1]] = True

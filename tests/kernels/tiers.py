@@ -113,8 +113,7 @@ def agree(
     if codes_only:
         told, heard = [sorted({code for code, _, _ in found}) for found in (told, heard)]
     assert told == heard, f"{told}\n{heard}\n{where}"
-    # Where data decide whether a value depends on an input, zeros are the tape's to explain.
-    return "" if kernel.engine == "kernel" or "only the tape knows" in kernel.reason else str(kernel.reason)
+    return "" if kernel.engine == "kernel" else str(kernel.reason)
 
 
 __all__ = ["COMMANDS", "agree", "differentiable", "outcome"]
