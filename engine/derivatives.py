@@ -73,20 +73,6 @@ class Derivatives:
 
         return list(moved), given
 
-    def unit(self, i: int) -> list[Any]:
-        """The direction of element `i` of all sources, as a kernel takes it."""
-        import numpy as np
-
-        found: list[Any] = []
-        for x in self.sources():
-            shape = drivers.shape_of(drivers.source(x))
-            part = np.zeros(drivers.count(shape))
-            if 0 <= i < part.size:
-                part[i] = 1.0
-            i -= part.size
-            found.append(part.reshape(shape) if shape else float(part[0]))
-        return found
-
     def elements(self) -> int:
         """How many numbers the sources hold."""
         return sum(drivers.count(drivers.shape_of(x)) for x in self.sources())

@@ -23,9 +23,7 @@ def compute(evaluation: Evaluation) -> None:
         return
     outcome = evaluation.outcome
     allow_table(evaluation.elements())
-    found = by_kernel(evaluation, COMMAND)
-    if found is not None:
-        outcome.gradients, outcome.hessian = found
+    if evaluation.kernel_result(COMMAND):
         evaluation.explain_missing(outcome.gradients)
         return
     sources = evaluation.sources()
@@ -44,37 +42,26 @@ def compute(evaluation: Evaluation) -> None:
     evaluation.keep_value(y)
 
 
-def by_kernel(evaluation: Evaluation, command: Command) -> tuple[dict[str, Any], dict[str, dict[str, Any]]] | None:
-    """The gradients and the Hessian, by its products with the unit vectors, a call of one kernel for each; None where the tape is
-    to answer."""
-    from ..kernels.compile.run import Failed
+def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
+    outcome.gradients, outcome.hessian = found.by_source(reached), blocks(found, reached)
 
-    found = evaluation.kernel_result(command, "hvp", evaluation.names, lambda: evaluation.unit(0))
-    if found is None:
-        return None
-    import numpy as np
 
+def blocks(found: Any, reached: list[bool]) -> dict[str, dict[str, Any]]:
+    """The blocks of the Hessian that a kernel has found; None for a source that the value does not depend on."""
+    from ..autodiff.drivers import count
     from ..derivatives import block
 
-    outcome, reached = evaluation.outcome, found.reached
-    try:
-        units = (evaluation.unit(i) for i in range(1, evaluation.elements()))
-        rows = [found, *(found.compiled(evaluation.point, unit) for unit in units)]
-    except Failed:
-        outcome.engine, outcome.reason, outcome.kernel = "tape", "the kernel stopped at a singular point", None
-        return None
+    shapes = {name: found.compiled.inputs[name].shape for name in found.compiled.request.names}
     hessian: dict[str, dict[str, Any]] = {}
-    shapes = [found.compiled.inputs[name].shape for name in evaluation.names]
-    for i, row in enumerate(evaluation.names):
-        table = np.array([np.ravel(one.derived(len(reached) + i)) for one in rows])
+    for i, (row, shape) in enumerate(shapes.items()):
+        table = found.derived(len(reached) + i)
         hessian[row] = {}
         start = 0
-        for j, column in enumerate(evaluation.names):
+        for j, (column, own) in enumerate(shapes.items()):
             there = reached[i] and reached[j]
-            size = int(np.prod(shapes[j]))
-            hessian[row][column] = block(table, start, size, shapes[i], shapes[j]) if there else None
-            start += size
-    return found.by_source(reached), hessian
+            hessian[row][column] = block(table, start, count(own), shape, own) if there else None
+            start += count(own)
+    return hessian
 
 
 def sparse(evaluation: Evaluation) -> None:
@@ -176,6 +163,7 @@ COMMAND = Command(
             "Only the entries that may differ from zero: found by themselves, with one product for each colour.",
         ),
     ),
-    compute=compute, row_order=lambda options: None if options.get("sparse") else 2, of_sum="the Hessian", fill=fill, draw=draw,
+    compute=compute, row_order=lambda options: None if options.get("sparse") else 2, from_kernel=from_kernel,
+    of_sum="the Hessian", fill=fill, draw=draw,
     keys={"gradients": "by input; `null` where unconnected", "hessian": "by input, and then by input"},
 )  # fmt: skip

@@ -25,9 +25,8 @@ def compute(evaluation: Evaluation) -> None:
     outcome = evaluation.outcome
     if evaluation.elements() > MOST_BY_KERNEL and evaluation.options.get("engine") != "kernel":
         outcome.reason = "the tape finds the pattern of a Hessian by so many numbers"
-    elif (by_kernel := hessian.by_kernel(evaluation, COMMAND)) is not None:
-        evaluation.explain_missing(by_kernel[0])
-        outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in by_kernel[1].items()))
+    elif (by_kernel := evaluation.kernel_result(COMMAND, "hessian")) is not None:
+        evaluation.explain_missing(by_kernel.by_source(by_kernel.reached))
         return
     sources = evaluation.sources()
     y, gradients, found = laplacian(evaluation.function, sources, evaluation.by_pattern())
@@ -35,6 +34,11 @@ def compute(evaluation: Evaluation) -> None:
     narrowest = drivers.narrower(*map(drivers.source, sources or [0.0]))
     outcome.laplacian = shaped(found, narrowest, y)
     evaluation.keep_value(y)
+
+
+def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
+    blocks = hessian.blocks(found, reached)
+    outcome.laplacian = float(sum(trace(row[name], 1)[0] for name, row in blocks.items()))
 
 
 def trace(block: Any, count: int) -> Any:
@@ -56,6 +60,7 @@ def from_rows(outcome: Any, options: dict[str, Any]) -> bool:
 COMMAND = Command(
     "laplacian", DIFFERENTIATE, "The trace of the Hessian: the sum of the second derivatives by every entry of every input.",
     ('adiff laplacian "x**2*y + sin(y)" --at x=1,y=2', 'adiff laplacian "1/norm(r)" --at r=[1,2,2]'),
-    (*EVALUATED, *BY_ROW, WRT, CHECKPOINT), row_order=lambda options: 2, from_rows=from_rows, compute=compute, of_sum="the Laplacian",
+    (*EVALUATED, *BY_ROW, WRT, CHECKPOINT), row_order=lambda options: 2, from_rows=from_rows, compute=compute,
+    from_kernel=from_kernel, of_sum="the Laplacian",
     gives=Single("laplacian", "the trace of the Hessian", "Laplacian"),
 )  # fmt: skip

@@ -195,18 +195,18 @@ class Construction:
         self.derived = self.results_of([*values, *products])
 
     def hessian(self, y: Any) -> None:
+        """The gradients, and for each a table whose row i is its derivative by element i of all sources."""
         found = self.gradients(scalar(y), self.ones(y))
-        self.rows([g for g in found if g.__class__ is Sym], found)
-
-    def rows(self, varying: list[Sym], gradients: list[Any]) -> None:
         side = self.side()
         primal = Replay(self.builder)
-        tables = along_directions(self.builder, side, self.sources, [g.var for g in varying], primal)
+        varying = [g.var for g in found if g.__class__ is Sym]
+        by_gradient = iter(along_directions(self.builder, side, self.sources, varying, primal))
         self.rename(primal)
-        values = [self.builder.sym(primal.at(g.var)) if g.__class__ is Sym else g for g in gradients]
-        by_gradient = iter(tables)
-        self.derived = self.results_of(values)
-        self.derived += [self.result(next(by_gradient)) if g.__class__ is Sym else None for g in gradients]
+        values = [self.builder.sym(primal.at(g.var)) if g.__class__ is Sym else g for g in found]
+        count = sum(x.size for x in self.sources)
+        constant = [zeros(self.builder, (count, x.size)) for x in self.sources]
+        tables = [next(by_gradient) if g.__class__ is Sym else none for g, none in zip(found, constant)]
+        self.derived = self.results_of([*values, *tables])
 
     def jacobian(self, y: Any) -> None:
         """For each source the rows by the elements of the source (forward), or those by the elements of the value (reverse)."""

@@ -121,20 +121,17 @@ class KernelRows(Kernels):
 
     def give(self, results: Any, facts: dict[str, Any], found: list[Any], rows: Any, reached: list[Any]) -> None:
         """Hand over the columns of the rows that the kernel has answered."""
-        import numpy as np
-
         names = self.table.names
         results.value.add(rows, found[facts["value"][1]])
 
-        def add(column: Any, there: Any, values: Any, shape: tuple[int, ...]) -> None:
+        def add(column: Any, there: Any, values: Any) -> None:
             # A derivative is never -0.0.
-            values = np.zeros((len(rows), *shape)) if values is None else values
             values += 0.0
             column.add(rows, values if there.any() else None)
 
         places, shapes = facts["derived"], [self.table.shape(name) for name in names]
         for i, name in enumerate(names):
-            add(results.gradients[name], reached[i], found[places[i]], shapes[i])
+            add(results.gradients[name], reached[i], found[places[i]])
             if self.table.order == 2:
                 self.give_hessian(results, found, places[len(names) + i], i, shapes, reached, add)
 
@@ -145,11 +142,9 @@ class KernelRows(Kernels):
         start = 0
         for j, other in enumerate(names):
             size = prod(shapes[j])
-            block = None
-            if place is not None:
-                part = found[place][:, start : start + size, :]
-                block = part.transpose(0, 2, 1).reshape(len(part), *shapes[i], *shapes[j])
-            add(results.hessian[names[i]][other], reached[i] & reached[j], block, (*shapes[i], *shapes[j]))
+            part = found[place][:, start : start + size, :]
+            block = part.transpose(0, 2, 1).reshape(len(part), *shapes[i], *shapes[j])
+            add(results.hessian[names[i]][other], reached[i] & reached[j], block)
             start += size
 
     def notify(self, results: Any, facts: dict[str, Any], flags: Any, count: int) -> None:
