@@ -30,8 +30,8 @@ PLAIN = frozenset((float, int, bool, complex))
 
 def zeros_like(x: Any) -> Any:
     """Zeros of a value's shape and dtype."""
-    if x.__class__ is not Tensor or x.shape == ():
-        return 0.0 if x.__class__ is not Tensor or x.dtype.name in ("float64", "int64") else OPERATORS.zeros_like(x)
+    if x.__class__ is not Tensor or (x.shape == () and x.dtype.name in ("float64", "int64")):
+        return 0.0
     return OPERATORS.zeros_like(x)
 
 
@@ -51,10 +51,7 @@ def singular_partial(op: Operation, spot: Singular, p: Any, inputs: tuple[Any, .
     if builder is not None:  # symbols of a kernel that is being made
         return builder.singular_partial(spot, p, mask, inputs, g)
     if mask is True:
-        if plain(g) == 0 if shape_of(g) == () else not plain(g).any():
-            hit = False
-        else:
-            hit = True
+        hit = bool(plain(g) != 0) if shape_of(g) == () else bool(plain(g).any())
     elif not getattr(mask, "any", lambda: mask)():
         return p
     else:
@@ -125,13 +122,7 @@ def partial(
 ) -> Any:
     """The local partial of `y` with respect to input `index`, with singular points resolved by the policy."""
     formula = op.partials[index]
-    p = (
-        formula
-        if not callable(formula)
-        else formula(y, *inputs)
-        if attributes is None
-        else formula(y, *inputs, **attributes)
-    )
+    p = formula(y, *inputs, **(attributes or {})) if callable(formula) else formula
     for spot in op.singular:
         if spot.input == index:
             p = singular_partial(op, spot, p, inputs, g)
@@ -225,7 +216,7 @@ def pullback(
         raise failure("E0502", f"the derivative of {op.name} is not available: {op.reason}")
     rule = op.vjp if kind == "rule" else op.transpose
     assert rule is not None
-    result = rule(g, y, *inputs) if attributes is None else rule(g, y, *inputs, **attributes)
+    result = rule(g, y, *inputs, **(attributes or {}))
     if result.__class__ is not tuple:
         result = (result,)
     found = [fit(given(c), x) if c is not None and want else None for c, x, want in zip(result, inputs, wanted)]

@@ -96,7 +96,7 @@ def transpose_of_rule(
     transposing, STATE.transposing = STATE.transposing, True
     try:
         g = tuple(seeds) if several else seeds[0]
-        cotangents = op.vjp(g, y, *inputs) if attributes is None else op.vjp(g, y, *inputs, **attributes)
+        cotangents = op.vjp(g, y, *inputs, **(attributes or {}))
         if cotangents.__class__ is not tuple:
             cotangents = (cotangents,)
         cotangents = tuple(

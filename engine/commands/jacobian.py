@@ -27,9 +27,8 @@ def compute(evaluation: Evaluation) -> None:
 
 def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
     """The blocks by source; None for a source that the value does not depend on."""
-    from ..autodiff import drivers
+    from ..autodiff.drivers import count
     from ..derivatives import block
-    from ..plain import to_plain
 
     facts, compiled = found.compiled.facts, found.compiled
     shape, outcome.mode = facts["shape"], facts["mode"]
@@ -37,18 +36,14 @@ def from_kernel(outcome: Any, found: Any, reached: list[bool]) -> None:
     start = 0
     for i, name in enumerate(compiled.request.names):
         own = compiled.inputs[name].shape
-        size = drivers.count(own)
-        rows = found.derived(0 if facts["mode"] == "forward" else i) if any(reached) else None
         if not reached[i]:
             blocks[name] = None
-        elif rows is None:
-            blocks[name] = to_plain(drivers.zeros(shape + own))
         elif facts["mode"] == "forward":
-            blocks[name] = block(rows, start, size, shape, own)
+            blocks[name] = block(found.derived(0), start, count(own), shape, own)
         else:
-            full = rows.reshape(shape + own)
+            full = found.derived(i).reshape(shape + own)
             blocks[name] = full if full.ndim else float(full)
-        start += size
+        start += count(own)
     outcome.jacobian = blocks
 
 

@@ -35,9 +35,9 @@ class Construction:
     """Builds the kernel of a request, and `facts`, what its results mean, in plain types as the store keeps them.
 
     `value` is the form of the program's value, with a "leaf" for each result of the kernel. `derived` has, in an order that the
-    command decides, numbers of results, or None for a derivative that is zero because no path leads to it. `mask` says which sources
-    reach the value (bit i for source i); where data decide, the result of number `decided` does. `apart` says what a value was whose
-    parts are summed, and `conditional` whether a loop runs until data end it.
+    command decides, numbers of results. `mask` says which sources reach the value (bit i for source i); where data decide, the
+    result of number `decided` does. `apart` says what a value was whose parts are summed, and `conditional` whether a loop runs
+    until data end it.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class Construction:
         self.builder.careful = careful
         self.parameters: list[Var] = []
         self.results: list[Any] = []
-        self.derived: list[int | None] = []
+        self.derived: list[int] = []
         self.facts: dict[str, Any] = {"mask": 0, "decided": None, "mode": "", "shape": (), "apart": None}
         values: dict[str, Any] = {}
         for name, spec in inputs.items():
@@ -154,7 +154,7 @@ class Construction:
         """The seed of a gradient: the elements of a value are summed."""
         return self.builder.full(1.0, shape_of(y))
 
-    def results_of(self, found: Sequence[Any]) -> list[int | None]:
+    def results_of(self, found: Sequence[Any]) -> list[int]:
         return [self.result(x) for x in found]
 
     def directions(self) -> dict[Var, Any]:
@@ -217,8 +217,8 @@ class Construction:
             mode = "forward" if 2 * count < size else "reverse"
         self.facts["mode"] = mode
         if y.__class__ is not Sym:
-            self.derived = [None for _ in self.sources]
-        elif mode == "forward":
+            return  # no source reaches it
+        if mode == "forward":
             side = self.side()
             primal = Replay(self.builder)
             (table,) = along_directions(self.builder, side, self.sources, [y.var], primal)

@@ -246,11 +246,8 @@ class Found(Record):
         return items if kind == "list" else tuple(items)
 
     def derived(self, number: int) -> Any:
-        """A derivative: a number, an array, or None for zeros that no result holds. A derivative is never -0.0."""
-        place = self.compiled.facts["derived"][number]
-        if place is None:
-            return None
-        found = self.results[place]
+        """A derivative: a number or an array. It is never -0.0."""
+        found = self.results[self.compiled.facts["derived"][number]]
         found += 0.0
         return found
 
