@@ -14,8 +14,8 @@ even if it depends on them only together (v f(w) v^H has a derivative, but its c
 from __future__ import annotations
 
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, plain
-from ..core.operation import Operation, composite, missing, rule
+from ..core.operands import plain
+from ..core.operation import Operation, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
 from .diagonals import diag_batch, tril, triu
@@ -372,10 +372,4 @@ svd_complete = missing(
     array=lambda np, x: _svd_array(np, x, complete=True), dtype=results("crc"),
     internal=True, doc="The singular value decomposition with square u and vh, of a matrix that is not square.",
     example=("svd_complete([[2.0], [0.0]])", ([[1.0, 0.0], [0.0, 1.0]], [2.0], [[1.0]])),
-)  # fmt: skip
-
-
-svdvals = composite(
-    "svdvals", "x", lambda x: svd_row(as_operand(x, svd_row))[1], doc="The singular values, falling.",
-    example=("svdvals([[0.0, 2.0], [1.0, 0.0]])", [2.0, 1.0]),
 )  # fmt: skip

@@ -367,3 +367,42 @@ hypot = elementwise(
     analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
     example=("hypot(3, 4)", 5.0), formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
+# --- formulas without their overflow or singular points (program/rewrite.py) ----------------------------------------
+
+
+def _scaled_root(np: Any, a: Any, b: Any) -> Any:
+    """sqrt(a**2 + b**2) without overflow or underflow on the way."""
+    if is_complex(a) or is_complex(b):
+        return np.sqrt(array_product(np, a, a) + array_product(np, b, b))
+    return np.hypot(a, b)
+
+
+ROOT_AT_ZERO = (
+    "sqrt of a sum of squares is not differentiable at 0: the chain rule gives 0 * inf; hypot and norm choose 0"
+)
+root_of_squares = elementwise(
+    "root_of_squares", "a, b", [lambda y, a, b: divide(a, y), lambda y, a, b: divide(b, y)],
+    scalar=math.hypot, array=_scaled_root, dtype="float", kernel="math.hypot({0}, {1})", domain=[(0.5, 3), (-3, -0.5)],
+    singular=[Singular(lambda a, b: (a == 0) & (b == 0), ROOT_AT_ZERO, input=i) for i in (0, 1)],
+    internal=True, replaces="sqrt(a**2 + b**2)",
+    doc="sqrt(a**2 + b**2) without overflow or underflow on the way; hypot(a, b) with the chain rule's derivative at 0.",
+    example=("root_of_squares(3.0, 4.0)", 5.0),
+)  # fmt: skip
+
+
+def _keep_domain(np: Any, x: Any) -> Any:
+    x = np.asarray(x)
+    return x if x.dtype.kind == "c" else np.where(x >= 0, x, np.nan)
+
+
+square_of_root = elementwise(
+    "square_of_root", "x", [lambda y, x: 1.0 if is_complex(x) else 1.0 + 0.0 * y], scalar=lambda x: x if x >= 0 else math.nan,
+    array=_keep_domain, dtype="float", domain=[(0.2, 4)], kernel="({0} if {0} >= 0.0 else math.nan)", internal=True,
+    replaces="sqrt(x)**2; exp(log(x))", doc="sqrt(x)**2: x itself where the root is real, with the derivative 1 at 0 too.",
+    example=("square_of_root(2.0)", 2.0),
+)  # fmt: skip
+inverse_of_inverse = elementwise(
+    "inverse_of_inverse", "x", [1], scalar=lambda x: x, array=lambda np, x: np.asarray(x), dtype="float", domain=[(0.5, 4)],
+    kernel="{0}", internal=True, replaces="1/(1/x); cbrt(x)**3", doc="1/(1/x): x itself, with the derivative 1 at 0 too.",
+    example=("inverse_of_inverse(2.0)", 2.0),
+)  # fmt: skip

@@ -14,12 +14,11 @@ from ..core.operation import Operation, composite, rule
 from ..core.tensor import OPERATORS
 from .decompositions import matrix, square
 from .diagonals import diagonal
-from .exponential import log
 from .products import cross, matmul
 from .reductions import reduce_sum
 from .sorting import weak
 from .structure import index, index_scatter, reshape, stack
-from .support import adjoint, beside, conjugate, count, is_complex, is_symbol, results, shape_of
+from .support import adjoint, beside, conjugate, count, is_complex, results, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -143,11 +142,6 @@ slogdet = rule(
     "slogdet", "x", _slogdet_vjp, array=_slogdet, dtype=results("cr"), depends="matrices",
     doc="The sign of the determinant and the logarithm of its absolute value.",
     example=("slogdet([[2.0, 0.0], [0.0, -1.0]])", (-1.0, math.log(2))),
-)  # fmt: skip
-logdet = composite(
-    "logdet", "x", lambda x: log(OPERATORS.abs(det(x))) if is_symbol(x) else slogdet(x)[1], replaces="log(abs(det(x)))",
-    doc="The logarithm of the determinant of a positive definite matrix; in general of its absolute value.",
-    example=("logdet([[2.0, 0.0], [0.0, 1.0]])", math.log(2)),
 )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from ..core.errors import failure
 from ..core.operands import as_operand, plain
 from ..core.operation import Singular, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
-from .decompositions import svdvals
+from .decompositions import svd_row
 from .exponential import hypot
 from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
 from .structure import index, reshape, stack
@@ -144,7 +144,7 @@ def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> An
         found = extremum(sums, axis=(along, across), keepdims=True)
     elif order in ("nuc", 2, -2):
         moved = OPERATORS.moveaxis(x, axes, (-2, -1))
-        values = svdvals(moved)
+        values = svd_row(moved)[1]
         if order == "nuc":
             found = reduce_sum(values, axis=-1)
         else:

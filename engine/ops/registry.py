@@ -2,49 +2,17 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from ..core.operation import Operation
 from ..core.tensor import OPERATORS
-from . import (
-    activations,
-    arithmetic,
-    bessel,
-    creation,
-    decompositions,
-    diagonals,
-    exponential,
-    fourier,
-    gathering,
-    incomplete,
-    joining,
-    linalg,
-    matrix_functions,
-    norms,
-    partition,
-    products,
-    random,
-    reductions,
-    rounding,
-    scans,
-    sequences,
-    shapes,
-    sorting,
-    special,
-    stable,
-    structure,
-    trigonometric,
-)
-from . import complex as complex_numbers
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from types import ModuleType
 
 # In the order of the documentation. Each is a family, or a part of one.
-MODULES: tuple[ModuleType, ...] = (
-    arithmetic, exponential, trigonometric, rounding, special, incomplete, bessel, activations, complex_numbers, stable, structure,
-    gathering, shapes, joining, diagonals, sorting, scans, reductions, creation, products, decompositions, linalg,
-    matrix_functions, norms, sequences, fourier, random, partition,
-)  # fmt: skip
+MODULES = """
+    arithmetic exponential trigonometric rounding special incomplete bessel activations complex structure gathering shapes joining
+    diagonals sorting scans reductions creation products decompositions linalg matrix_functions norms sequences fourier random
+    partition
+""".split()
 PART_OF = {
     "incomplete": "special", "bessel": "special", "joining": "shapes", "diagonals": "shapes", "matrix_functions": "linalg",
     "norms": "linalg", "fourier": "sequences",
@@ -90,10 +58,8 @@ def add(row: Operation, family: str) -> None:
 
 
 for _module in MODULES:
-    _family = _module.__name__.rpartition(".")[2]
-    _family = PART_OF.get(_family, _family)
-    for _row in list(vars(_module).values()):
+    for _row in list(vars(import_module("." + _module, __package__)).values()):
         if _row.__class__ is Operation and not _row.family:
-            add(_row, _family)
+            add(_row, PART_OF.get(_module, _module))
 
 OWN = len(ROWS)

@@ -113,12 +113,6 @@ def is_symbol(x: Any) -> bool:
     return hasattr(x, "as_symbol")
 
 
-def leave_unless(condition: Any) -> None:
-    """Leave a kernel, for the tape to answer, unless a condition on symbols holds everywhere."""
-    if hasattr(condition, "builder"):
-        condition.builder.check(condition)
-
-
 def beside(real: Any, x: Any) -> Any:
     """A real operand that is to meet `x`: complex where `x` is, since strong dtypes do not mix."""
     if is_complex(x) and not is_complex(real):
@@ -290,7 +284,7 @@ def meet(row: Operation, at: Any, number: int = 0, matters: Any = True) -> None:
 def require(holds: Any, code: str, message: str, hint: str | None = None) -> None:
     """Raise an error with a code unless a condition holds; a kernel is left there."""
     if is_symbol(holds):
-        leave_unless(holds)
+        holds.builder.check(holds)
     elif not plain(holds):
         raise failure(code, message, hint)
 
@@ -323,6 +317,7 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.counts": counts,
     "internal.floating": floating,
     "internal.integers": lambda name, what, x: x if is_symbol(x) else Tensor(integers(name, what, x), INT64),
+    "internal.is_complex": lambda x: is_complex(as_operand(x)),
     "internal.known": lambda name, what, x: Tensor(integers(name, what, x), INT64),
     "internal.notify": lambda code, message: STATE.notify(code, message),
     "internal.of_kind": of_kind,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from ..core.operation import Operation, Singular, composite, elementwise
+from ..core.operation import Operation, Singular, elementwise
 from . import kernel_functions as floats
 from .arithmetic import (
     INF,
@@ -24,7 +24,7 @@ from .arithmetic import (
     logical_and,
     multiply,
 )
-from .exponential import by_math, direction, exp, expm1, hypot, log1p, reciprocal, rsqrt, square, tanh
+from .exponential import by_math, direction, exp, expm1, hypot, log1p, reciprocal, rsqrt, sqrt, square, tanh
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -225,7 +225,40 @@ expm1_quotient = _quotient_of(expm1, exp, exp, "expm1(x)/x; (exp(x) - 1)/x")
 log1p_quotient = _quotient_of(
     log1p, lambda x: divide(1.0, 1.0 + x), lambda x: -square(divide(1.0, 1.0 + x)), "log1p(x)/x; log(1 + x)/x"
 )
-sinc = composite(
-    "sinc", "x", lambda x: sin_quotient(multiply(math.pi, x)), domain=[(-3, 3)],
-    doc="sin(pi*x)/(pi*x), and 1 at 0 (NumPy's normalised sinc).", example=("sinc(0)", 1.0),
+
+
+# --- squares of inverses ----------------------------------------------------------------------------------------------
+
+
+def _arccos_quotient(np: Any, x: Any, order: int) -> Any:
+    from scipy.special import hyp2f1, poch
+
+    factor = (-0.5) ** order * poch(1.0, order) ** 2 / poch(1.5, order)
+    return factor * hyp2f1(1.0 + order, 1.0 + order, 1.5 + order, 0.5 * (1.0 - x))
+
+
+# arccos(x)/sqrt(1 - x**2) = arccosh(x)/sqrt(x**2 - 1) = 2F1(1, 1; 3/2; (1 - x)/2): DLMF 15.4.4, derivatives 15.5.2.
+arccos_quotient: Operation = elementwise(
+    "arccos_quotient", "x | order=0", [lambda y, x, order: arccos_quotient(x, order=order + 1)], array=_arccos_quotient,
+    library="scipy", dtype="float", accepts="bif", domain=[(-0.9, 3)], internal=True,
+    doc="The derivative of arccos(x)/sqrt(1 - x**2) of a given order, with its limit at 1.",
+    example=("arccos_quotient(1.0)", 1.0),
+)  # fmt: skip
+
+
+def _arccos_over_root(x: Any) -> Any:
+    return divide(arccos(x), sqrt(one_minus_square(x))) if is_complex(x) else arccos_quotient(x, order=0)
+
+
+square_of_arccos = elementwise(
+    "square_of_arccos", "x", [lambda y, x: -2.0 * _arccos_over_root(x)], scalar=lambda x: math.acos(x) ** 2,
+    array=lambda np, x: np.arccos(x) ** 2, dtype="float", domain=[(-0.9, 0.9)],
+    singular=[Singular(lambda x: x == -1, "arccos(x)**2 has an infinite derivative at -1", **everywhere(-math.inf))],
+    internal=True, replaces="arccos(x)**2", doc="arccos(x)**2, with the derivative -2 at 1.",
+    example=("square_of_arccos(1.0)", 0.0),
+)  # fmt: skip
+square_of_arccosh = elementwise(
+    "square_of_arccosh", "x", [lambda y, x: 2.0 * _arccos_over_root(x)], scalar=lambda x: math.acosh(x) ** 2,
+    array=lambda np, x: np.arccosh(x) ** 2, dtype="float", domain=[(1.1, 3)], internal=True, replaces="arccosh(x)**2",
+    doc="arccosh(x)**2, with the derivative 2 at 1.", example=("square_of_arccosh(1.0)", 0.0),
 )  # fmt: skip

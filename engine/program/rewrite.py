@@ -1,9 +1,10 @@
 """Rewrites of the core program that keep digits: a formula becomes the same function in a form that does not cancel.
 
-A row says in `replaces` which formulas it stands for: log1p for "log(1 + x)". In such a formula
+A row says in `replaces` which formulas it stands for: log1p for "log(1 + x)"; so does the comment above a function of
+`engine/library/internal.stable.adiff`. In such a formula
 
     x, a, b      are expressions, which the row's inputs of these names get; one name twice is one expression twice
-    m, n         are numbers as they are written, 0 where there is none: static parameters of the row
+    m, n         are numbers as they are written, 0 where there is none
     x**2         is also x*x, square(x), and 1
     p[i]         is any element of p: the row's result is indexed in its place
 
@@ -15,18 +16,19 @@ is written.
 
 from __future__ import annotations
 
+from ..core.operation import Operation
 from ..core.state import NOWHERE, Site
 from ..core.tensor import OPERATORS
 from ..ops.registry import NAMES, ROWS
 from . import core as c
+from .library import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ast
     from typing import Any
 
-    from ..core.operation import Operation
-
+STABLE = "internal.stable"
 # Formulas by their outermost row, the longest first, and the row that replaces each.
 FORMULAS: dict[Operation, list[tuple[ast.expr, Operation]]] = {}
 # The row of an operator in a formula, by its name in Python's syntax trees.
@@ -41,8 +43,19 @@ NUMBERS = ("m", "n")
 SYNTAX_TREE = 0x400  # ast.PyCF_ONLY_AST, without the import of ast
 
 
+def functions() -> list[Operation]:
+    """The functions of the library that stand for formulas, as rows that are called by nobody."""
+    found = []
+    for text in text_of(STABLE).split("\n# ")[1:]:
+        formulas, _, definition = text.partition("\ndef ")
+        name, _, signature = definition.partition(":")[0].rstrip(")").partition("(")
+        found.append(Operation(name, signature, "composite", replaces=formulas))
+    return found
+
+
 def read_formulas() -> None:
-    formulas = [(formula, row) for row in ROWS.values() if row.replaces for formula in row.replaces.split("; ")]
+    rows = [row for row in (*ROWS.values(), *functions()) if row.replaces]
+    formulas = [(formula, row) for row in rows for formula in row.replaces.split("; ")]
     for formula, row in sorted(formulas, key=lambda pair: -len(pair[0])):
         tree: Any = compile(formula, row.name, "eval", SYNTAX_TREE).body
         outermost = NAMES[tree.func.id] if hasattr(tree, "func") else OPERATOR_ROWS[tree.op.__class__.__name__]
@@ -59,8 +72,11 @@ def rewrite(node: Any) -> c.Expr | None:
         found: dict[str, Any] = {}
         if match(formula, node, row, found):
             inputs = [found[p.name] for p in row.parameters if p.kind == "input"]
-            numbers = [(name, found[name]) for name in NUMBERS if name in found]
-            made = c.Apply(row, inputs, found.get("keywords", numbers), site_of(row, node.site))
+            site = site_of(row, node.site)
+            if row.name in ROWS:
+                made: Any = c.Apply(row, inputs, found.get("keywords", []), site)
+            else:
+                made = c.Call(c.LibraryName(STABLE, row.name, False), inputs, [], site)
             return c.Item(made, found["i"], node.site) if "i" in found else made
     return None
 
