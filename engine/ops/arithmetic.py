@@ -277,10 +277,6 @@ def _power_array(np: Any, a: Any, b: Any) -> Any:
             hint = "write a float for inf: 0.0**x" if a == 0 else "write cast(x, float64)"
             raise failure("E0401", f"{base} cannot be raised to a negative power", hint)
         raise failure("E0401", "an integer tensor cannot be raised to a negative power", "write cast(x, float64)")
-    if is_complex(a):
-        from .complex_arithmetic import power
-
-        return power(np, a, b)
     found = np.power(a, b)
     if np.ndim(b) == 0 and b == 0.5 and found.dtype.kind == "f":
         # NumPy takes the square root, which has other values at -0 and -inf than a power has.

@@ -184,7 +184,7 @@ tanh = elementwise(
 # --- sigmoid and its relatives --------------------------------------------------------------------------------------
 
 
-def sigmoid_of_array(np: Any, x: Any) -> Any:
+def _sigmoid_of_array(np: Any, x: Any) -> Any:
     if np.asarray(x).dtype.kind == "c":
         return 1 / (1 + np.exp(-x))
     decay = np.exp(-np.abs(x))
@@ -192,7 +192,7 @@ def sigmoid_of_array(np: Any, x: Any) -> Any:
 
 
 sigmoid = elementwise(
-    "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))], scalar=floats._sigmoid, array=sigmoid_of_array,
+    "sigmoid", "x", [lambda y, x: multiply(0.25, square(sech(0.5 * x)))], scalar=floats._sigmoid, array=_sigmoid_of_array,
     dtype="float", aliases="expit logistic", domain=[(-5, 5)], kernel="_sigmoid({0})",
     replaces="1/(1 + exp(-x)); exp(x)/(1 + exp(x))", doc="The logistic function 1/(1 + exp(-x)).", example=("sigmoid(0)", 0.5),
     formula="1/(1 + exp(-x))",

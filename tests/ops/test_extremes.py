@@ -66,7 +66,6 @@ WIDE: dict[str, list[Any]] = {
     "arccosh": [ABOVE_ONE, 1e140, 1e100],
     "arctanh": [BELOW_ONE, 1e-300, 1e-20, -0.999],
     "softsign": [1e90, 1e-100, -3.0],
-    "silu": [-1000.0, 1000.0, -40.0, 40.0, -700.0, 0.0],
     "elu": [-700.0, -40.0, -1e-20],
     "selu": [-700.0, -1e-20],
     "bernoulli_variance": [0.5 + 1e-10, 1e-300, BELOW_ONE],
