@@ -189,12 +189,12 @@ divide = elementwise(
 )  # fmt: skip
 
 
-def _whole(ufunc: str) -> Any:
+def whole_quotient(ufunc: str, hint: str = "divide floats for inf: write 1.0 / 0") -> Any:
     """A division with a whole quotient, which NumPy only warns of where integers are divided by 0."""
 
     def array(np: Any, a: Any, b: Any) -> Any:
         if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-            raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
+            raise failure("E0402", "integer division by zero", hint)
         return getattr(np, ufunc)(a, b)
 
     return array
@@ -205,30 +205,30 @@ def _one(y: Any, *inputs: Any) -> float:
     return 1.0
 
 
-def _at_multiple(a: Any, b: Any) -> Any:
+def at_multiple(a: Any, b: Any) -> Any:
     """Where a is a multiple of a nonzero b; the divisor is kept from 0, which Python's % refuses."""
     return (b != 0) & (a % (b + (b == 0)) == 0)
 
 
 floor_divide = zero(
     "floor_divide", "a, b",
-    scalar=operator.floordiv, array=_whole("floor_divide"), dtype="arithmetic", accepts="bif",
+    scalar=operator.floordiv, array=whole_quotient("floor_divide"), dtype="arithmetic", accepts="bif",
     aliases="floordiv", domain=[(1.1, 9.7), (2.1, 3.4)],
     kernel="_floor_divide({0}, {1})",
-    singular=[Singular(_at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
+    singular=[Singular(at_multiple, "floor_divide jumps at multiples of b", **everywhere(0.0))],
     symbol="//", integer="({0} // {1})", refused="{1} == 0", keeps=True,
     doc="Quotient rounded down: a // b. Its derivative is 0 wherever it exists.", example=("floor_divide(7, 2)", 3),
 )  # fmt: skip
 mod = elementwise(
     "mod", "a, b", [_one, lambda y, a, b: -floor_divide(a, b)],
-    scalar=operator.mod, array=_whole("mod"), dtype="arithmetic", accepts="bif",
+    scalar=operator.mod, array=whole_quotient("mod"), dtype="arithmetic", accepts="bif",
     aliases="remainder floormod floor_mod", domain=[(1.1, 1.9), (2.1, 3.4)],
     kernel="_mod({0}, {1})",
     singular=[
         Singular(lambda a, b: b == 0, "mod by zero is not defined", **everywhere(NAN)),
         Singular(lambda a, b: b == 0, "mod by zero is not defined", **everywhere(NAN), input=1),
-        Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken"),
-        Singular(_at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken", input=1),
+        Singular(at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken"),
+        Singular(at_multiple, "mod jumps at multiples of b: the derivative between the jumps is taken", input=1),
     ],
     analytic=False, symbol="%", integer="({0} % {1})", refused="{1} == 0", keeps=True,
     doc="Remainder with the sign of b, as Python's %: a - b*floor(a/b).", example=("mod(-7, 3)", 2),

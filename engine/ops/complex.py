@@ -10,7 +10,7 @@ import math
 
 from ..core.operation import Singular, elementwise, linear
 from ..core.tensor import OPERATORS
-from .arithmetic import divide, everywhere, is_complex
+from .arithmetic import divide, everywhere, is_complex, of_parts
 from .support import real_of_float
 
 TYPE_CHECKING = False
@@ -36,10 +36,7 @@ imag = linear(
 
 def _complex(np: Any, re: Any, im: Any) -> Any:
     re, im = np.broadcast_arrays(re, im)
-    # Not re + 1j*im, which makes a nan of an infinite part.
-    out = np.empty(re.shape, dtype=np.result_type(re.dtype, np.complex64))
-    out.real, out.imag = re, im
-    return out
+    return of_parts(np, re, im, np.result_type(re.dtype, np.complex64))
 
 
 complex_of = linear(

@@ -84,17 +84,11 @@ def _triangular_solve(np: Any, a: Any, b: Any, lower: bool, adjoint: bool) -> An
         raise failure("E0404", f"triangular_solve: the matrix is singular{where}")
     if adjoint:
         a, lower = np.conj(np.swapaxes(a, -1, -2)), not lower
-    if side > 64 and a.ndim == 2 and b.ndim == 2:
-        from scipy import linalg
-
-        return linalg.solve_triangular(a, b, lower=lower, check_finite=False)
+    # Of an upper triangle the elimination of LAPACK's solver is none.
+    a, b = (a[..., ::-1, ::-1], b[..., ::-1, :]) if lower else (a, b)
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    out = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])))
-    for k in range(side) if lower else range(side - 1, -1, -1):
-        known = slice(0, k) if lower else slice(k + 1, side)
-        found = out[..., k, :] - np.matmul(a[..., k : k + 1, known], out[..., known, :])[..., 0, :]
-        out[..., k, :] = found / a[..., k, k, None]
-    return out
+    found = np.linalg.solve(np.triu(a), np.broadcast_to(b, (*batch, *b.shape[-2:])))
+    return found[..., ::-1, :] if lower else found
 
 
 def _triangular_solve_vjp(g: Any, y: Any, a: Any, b: Any, lower: bool, adjoint: bool) -> tuple[Any, Any]:

@@ -22,7 +22,6 @@ from .arithmetic import (
     everywhere,
     is_complex,
     multiply,
-    of_parts,
 )
 
 TYPE_CHECKING = False
@@ -56,17 +55,21 @@ exp2 = elementwise(
 )  # fmt: skip
 
 
-def _expm1(np: Any, x: Any) -> Any:
-    if np.asarray(x).dtype.kind != "c":
-        return np.expm1(x)
-    # e**(u + iv) - 1 = expm1(u) cos(v) - 2 sin(v/2)**2 + i e**u sin(v)
-    u, v = np.real(x), np.imag(x)
-    real = np.expm1(u) * np.cos(v) - 2 * np.sin(v / 2) ** 2
-    return of_parts(np, real, np.exp(u) * np.sin(v), np.result_type(x, np.complex64))
+def _exact_near_zero(name: str) -> Any:
+    """The evaluation of expm1 or log1p, of complex numbers by SciPy: NumPy's lose the digits of small ones."""
+
+    def array(np: Any, x: Any) -> Any:
+        if np.asarray(x).dtype.kind != "c":
+            return getattr(np, name)(x)
+        from scipy import special
+
+        return getattr(special, name)(x)
+
+    return array
 
 
 expm1 = elementwise(
-    "expm1", "x", [lambda y, x: exp(x)], scalar=math.expm1, array=_expm1, dtype="float", domain=[(-3, 3)],
+    "expm1", "x", [lambda y, x: exp(x)], scalar=math.expm1, array=_exact_near_zero("expm1"), dtype="float", domain=[(-3, 3)],
     kernel="math.expm1({0})", replaces="exp(x) - 1", doc="exp(x) - 1, exact for small x.", example=("expm1(1e-20)", 1e-20),
 )  # fmt: skip
 
@@ -101,17 +104,7 @@ log10 = elementwise(
 )  # fmt: skip
 
 
-def _log1p(np: Any, x: Any) -> Any:
-    if np.asarray(x).dtype.kind != "c":
-        return np.log1p(x)
-    u, v = np.real(x), np.imag(x)
-    # |1 + z|**2 - 1 = u*(2 + u) + v*v keeps what a small z has; far from 0 there is nothing to keep.
-    near = (np.abs(u) < 0.5) & (np.abs(v) < 0.5)
-    small_u, small_v = np.where(near, u, 0), np.where(near, v, 0)
-    real = np.where(near, 0.5 * np.log1p(small_u * (2 + small_u) + small_v * small_v), np.log(np.hypot(1 + u, v)))
-    return of_parts(np, real, np.arctan2(v, 1 + u), np.result_type(x, np.complex64))
-
-
+_log1p = _exact_near_zero("log1p")
 log1p = elementwise(
     "log1p", "x", [lambda y, x: divide(1.0, 1.0 + x)], scalar=math.log1p, array=_log1p, dtype="float", domain=[(-0.9, 5)],
     kernel="math.log1p({0})", singular=_log_singular("log1p", -1.0), replaces="log(1 + x)",

@@ -31,9 +31,6 @@ def outermost(x: Any) -> Any:
     return reshape(x, shape=(*shape_of(x), 1, 1))
 
 
-conjugate_transpose: Callable[[Any], Any] = adjoint
-
-
 # --- determinants ---------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from ..core.operands import as_operand
 from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
-from .arithmetic import INF, array_quotient, choose, divide, equal, everywhere, is_complex
+from .arithmetic import INF, array_quotient, at_multiple, choose, divide, equal, everywhere, is_complex, whole_quotient
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,30 +253,20 @@ clip = composite(
 # --- remainders, neighbours -----------------------------------------------------------------------------------------
 
 
-def _fmod(np: Any, a: Any, b: Any) -> Any:
-    if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-        raise failure("E0402", "integer division by zero", "use floats for nan: fmod(1.0, 0)")
-    return np.fmod(a, b)
-
-
 def _fmod_scalar(a: Any, b: Any) -> Any:
     if a.__class__ is float or b.__class__ is float:
         return math.fmod(a, b)
     return abs(a) % abs(b) * (1 if a >= 0 else -1)
 
 
-def _at_multiple(a: Any, b: Any) -> Any:
-    return (b != 0) & (a != 0) & (a % (b + (b == 0)) == 0)
-
-
 fmod = elementwise(
     "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)], scalar=_fmod_scalar,
-    array=_fmod, dtype="arithmetic", accepts="bif", aliases="truncatemod", kernel="np.fmod({0}, {1})",
+    array=whole_quotient("fmod", "use floats for nan: fmod(1.0, 0)"), dtype="arithmetic", accepts="bif", aliases="truncatemod", kernel="np.fmod({0}, {1})",
     domain=[(1.1, 1.9), (2.1, 3.4)],
     singular=[
         Singular(where, message, **everywhere(value), input=i)
         for where, message, value in (
-            (_at_multiple, "fmod jumps at multiples of b: the derivative between the jumps is taken", None),
+            (lambda a, b: at_multiple(a, b) & (a != 0), "fmod jumps at multiples of b: the derivative between the jumps is taken", None),
             (lambda a, b: b == 0, "fmod by zero is not defined", math.nan),
         )
         for i in (0, 1)
