@@ -10,6 +10,7 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
+from ..core.wording import integer_division_by_zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -189,12 +190,12 @@ divide = elementwise(
 )  # fmt: skip
 
 
-def whole_quotient(ufunc: str, hint: str = "divide floats for inf: write 1.0 / 0") -> Any:
+def whole_quotient(ufunc: str) -> Any:
     """A division with a whole quotient, which NumPy only warns of where integers are divided by 0."""
 
     def array(np: Any, a: Any, b: Any) -> Any:
         if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-            raise failure("E0402", "integer division by zero", hint)
+            raise integer_division_by_zero()
         return getattr(np, ufunc)(a, b)
 
     return array

@@ -22,7 +22,6 @@ from .support import adjoint, beside, conjugate, count, is_complex, results, sha
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 

@@ -261,13 +261,13 @@ def _fmod_scalar(a: Any, b: Any) -> Any:
 
 fmod = elementwise(
     "fmod", "a, b", [lambda y, a, b: 1.0, lambda y, a, b: -round_half_even(divide(a - y, b), decimals=0)], scalar=_fmod_scalar,
-    array=whole_quotient("fmod", "use floats for nan: fmod(1.0, 0)"), dtype="arithmetic", accepts="bif", aliases="truncatemod", kernel="np.fmod({0}, {1})",
-    domain=[(1.1, 1.9), (2.1, 3.4)],
+    array=whole_quotient("fmod"), dtype="arithmetic", accepts="bif", aliases="truncatemod",
+    kernel="np.fmod({0}, {1})", domain=[(1.1, 1.9), (2.1, 3.4)],
     singular=[
-        Singular(where, message, **everywhere(value), input=i)
+        Singular(where, f"fmod {message}", **everywhere(value), input=i)
         for where, message, value in (
-            (lambda a, b: at_multiple(a, b) & (a != 0), "fmod jumps at multiples of b: the derivative between the jumps is taken", None),
-            (lambda a, b: b == 0, "fmod by zero is not defined", math.nan),
+            (lambda a, b: (a != 0) & at_multiple(a, b), "jumps at multiples of b: the derivative between the jumps is taken", None),
+            (lambda a, b: b == 0, "by zero is not defined", math.nan),
         )
         for i in (0, 1)
     ],

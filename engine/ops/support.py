@@ -318,7 +318,9 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.floating": floating,
     "internal.integers": lambda name, what, x: x if is_symbol(x) else Tensor(integers(name, what, x), INT64),
     "internal.is_complex": is_complex,
-    "internal.keeps_formula": lambda x: hasattr(x, "operation") or is_complex(x if hasattr(x, "dtype") else as_operand(x)),
+    "internal.keeps_formula": lambda x: (
+        hasattr(x, "operation") or is_complex(x if hasattr(x, "dtype") else as_operand(x))
+    ),
     "internal.known": lambda name, what, x: Tensor(integers(name, what, x), INT64),
     "internal.notify": lambda code, message: STATE.notify(code, message),
     "internal.of_kind": of_kind,
