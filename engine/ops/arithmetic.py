@@ -92,7 +92,7 @@ def of_parts(np: Any, re: Any, im: Any, dtype: Any) -> Any:
 
 def array_product(np: Any, a: Any, b: Any) -> Any:
     if is_complex(a) or is_complex(b):
-        from .complex_arithmetic import product
+        from .complex import product
 
         return product(np, a, b)
     return np.multiply(a, b)
@@ -110,7 +110,7 @@ multiply = elementwise(
 
 def _strong(np: Any, g: Any, p: Any) -> Any:
     if is_complex(g) or is_complex(p):
-        from .complex_arithmetic import strong_product
+        from .complex import strong_product
 
         return strong_product(np, g, p)
     product = np.multiply(g, p)
@@ -137,7 +137,7 @@ strong_multiply = elementwise(
 
 def _strong_on_both_sides(np: Any, g: Any, c: Any) -> Any:
     if is_complex(g) or is_complex(c):
-        from .complex_arithmetic import strong_product
+        from .complex import strong_product
 
         return strong_product(np, g, c, True)
     product = np.multiply(g, c)

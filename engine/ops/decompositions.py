@@ -21,18 +21,7 @@ from ..core.tensor import OPERATORS
 from .diagonals import diag_batch, tril, triu
 from .products import matmul
 from .sorting import weak
-from .support import (
-    adjoint,
-    beside,
-    conjugate,
-    found_by_rule,
-    is_complex,
-    mask_tensor,
-    meet,
-    results,
-    shape_of,
-    some,
-)
+from .support import adjoint, beside, conjugate, found_by_rule, is_complex, mask_tensor, meet, results, shape_of, some
 from .support import adjoint as conjugate_transpose
 
 TYPE_CHECKING = False

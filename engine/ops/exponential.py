@@ -11,18 +11,7 @@ import math
 
 from ..core.operation import Singular, composite, elementwise
 from . import kernel_functions as floats
-from .arithmetic import (
-    INF,
-    NAN,
-    array_product,
-    below,
-    choose,
-    divide,
-    equal,
-    everywhere,
-    is_complex,
-    multiply,
-)
+from .arithmetic import INF, NAN, array_product, below, choose, divide, equal, everywhere, is_complex, multiply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ def rounded_matmul(np: Any, a: Any, b: Any, strong: str = "") -> Any:
     it multiplies by 1 + 0j in the end, which makes nan of either part where the other is not finite.
     """
     if np.result_type(a, b).kind == "c":
-        from .complex_arithmetic import by_parts
+        from .complex import by_parts
 
         return by_parts(np, lambda x, y: rounded_matmul(np, x, y, strong), a, b, np.matmul)
     found = np.matmul(a, b)
@@ -70,7 +70,7 @@ def rounded_sums(np: Any, times: Any, sums: Any, a: Any, b: Any, strong: str = "
     """A sum of products of vectors, by the terms alone where `times` is beyond the floats and no element is, and where the
     zeros of cotangents are strong."""
     if np.result_type(a, b).kind == "c":
-        from .complex_arithmetic import by_parts
+        from .complex import by_parts
 
         return by_parts(np, lambda x, y: rounded_sums(np, times, sums, x, y, strong), a, b, times)
     found = times(a, b)
