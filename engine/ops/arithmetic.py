@@ -10,7 +10,6 @@ from ..core.errors import failure
 from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
-from ..core.wording import integer_division_by_zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -195,7 +194,7 @@ def whole_quotient(ufunc: str) -> Any:
 
     def array(np: Any, a: Any, b: Any) -> Any:
         if np.asarray(a).dtype.kind in "iu" and not np.all(b):
-            raise integer_division_by_zero()
+            raise failure("E0402", "integer division by zero", "divide floats for inf: write 1.0 / 0")
         return getattr(np, ufunc)(a, b)
 
     return array

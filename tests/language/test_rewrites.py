@@ -29,6 +29,7 @@ STABLE: list[tuple[str, Any, list[float]]] = [
     ("sqrt(x - 1) - sqrt(x + 2)", lambda x: mp.sqrt(x - 1) - mp.sqrt(x + 2), [1e15, 3.0]),
     ("lgamma(x + 1) - lgamma(x)", lambda x: mp.log(x), [1e8, 1e15, 0.5]),
     ("exp(lgamma(x + 1) - lgamma(x))", lambda x: x, [1e8, 0.5]),
+    ("x - tanh(x)", lambda x: x - mp.tanh(x), [1e-100, 1e-8, 0.3, 0.99, 1.01, 30.0, -2.0]),
     ("sin(x) / x", lambda x: mp.sinc(x), [0.0, 1e-8, 1e-3, 0.9, 1.1, 30.0, -2.0]),
     ("sinh(x) / x", lambda x: mp.mpf(1) if x == 0 else mp.sinh(x) / x, [1e-8, 0.9, 1.1, -3.0]),
     ("expm1(x) / x", lambda x: mp.expm1(x) / x, [1e-9, 1e-3, 0.9, 1.1, -3.0]),
@@ -145,7 +146,7 @@ def test_complex_numbers_keep_the_formula(text: str) -> None:
     z = 0.75 + 0.5j
     names = {
         name: getattr(np, name)
-        for name in ("exp", "log", "cosh", "sqrt", "cos", "sin", "sinh", "expm1", "log1p", "square")
+        for name in ("exp", "log", "cosh", "sqrt", "cos", "sin", "sinh", "tanh", "expm1", "log1p", "square")
     }
     names |= {"acos": np.arccos, "acosh": np.arccosh}
     names["sigmoid"] = lambda v: 1 / (1 + np.exp(-v))
