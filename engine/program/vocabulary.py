@@ -97,18 +97,13 @@ NOT_SERVED: dict[str, str] = {
 # (tf.sets.size counts distinct elements), so of them there is what is named, and nothing else; and what to write instead.
 APART: dict[str, tuple[frozenset[str], str | None]] = {
     module: (frozenset(names.split()), advice)
-    for module, names, advice in (
+    for modules, names, advice in (
         ("signal", "fft ifft rfft irfft fft2d ifft2d", None),
-        ("image", "", None),
-        ("train", "", FILES),
-        ("saved_model", "", FILES),
-        ("summary", "", FILES),
+        ("config image keras raw_ops", "", None),
+        ("train saved_model summary", "", FILES),
         ("distribute", "", "a program runs on one machine: leave this line out"),
         ("datasets", "", BIND),
         ("applications", "", "no trained weights are here: build the network of its layers"),
-        ("config", "", None),
-        ("keras", "", None),
-        ("raw_ops", "", None),
         ("autodiff", "ForwardAccumulator GradientTape", None),
         ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
         ("dtypes", "as_dtype cast complex saturate_cast " + " ".join(SPELLINGS), None),
@@ -117,6 +112,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("tree_util", "tree_map tree_multimap", None),
         ("testing", "assert_allclose assert_array_equal assert_equal", None),
     )
+    for module in modules.split()
 }
 
 # Functions of Python that nothing here can call. As names of inputs they are as good as any: a table of prices has a
