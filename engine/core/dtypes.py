@@ -100,7 +100,7 @@ SPELLINGS: dict[str, DType] = {
     "str": STRING,
 }
 
-_RAW: dict[type, DType] = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX, str: STRING}
+RAW: dict[type, DType] = {bool: BOOL, int: WEAK_INT, float: WEAK_FLOAT, complex: WEAK_COMPLEX, str: STRING}
 REAL_PART = {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64, WEAK_COMPLEX: WEAK_FLOAT, WEAK_COMPLEX64: WEAK_FLOAT32}
 COMPLEX_OF = {FLOAT32: COMPLEX64, FLOAT64: COMPLEX128, WEAK_FLOAT: WEAK_COMPLEX, WEAK_FLOAT32: WEAK_COMPLEX64}
 for _table in (REAL_PART, COMPLEX_OF):
@@ -114,7 +114,7 @@ def numpys(dtype: DType) -> DType:
 
 def raw_dtype(value: object) -> DType | None:
     """The dtype of a bare Python scalar, or None if `value` is not one."""
-    return _RAW.get(value.__class__)
+    return RAW.get(value.__class__)
 
 
 def of_numpy(dtype: Any) -> DType | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ...parser.errors import AdiffError
 from . import limits
-from .dtype_rules import promote
-from .dtypes import BOOL, STRING, WEAK_COUNT, WEAK_FLOAT, DType, raw_dtype
+from .dtype_rules import rank
+from .dtypes import BOOL, RAW, STRING, WEAK_COUNT, WEAK_FLOAT, DType, raw_dtype
 from .errors import failure
 from .following import path_ends
 from .state import STATE
@@ -126,32 +126,22 @@ def stacked(items: Any) -> Any:
 
 def tensor_of_list(items: Any) -> Any:
     """A nested list as one tensor. A list of constants becomes one array at once; else its parts are stacked."""
-    leaf_dtype: DType | None = None
-    constant = True
+    classes: set[type] = set()
     stack = [(items, 0)]
-    mixed = False
     while stack:
         level, depth = stack.pop()
-        for item in level:
-            cls = item.__class__
-            if cls is list or cls is tuple:
-                stack.append((item, limits.nest(depth)))
-                continue
-            raw = raw_dtype(item)
-            if raw is None:
-                constant = False
-            elif leaf_dtype is None or leaf_dtype is raw:
-                leaf_dtype = raw
-            elif STRING in (leaf_dtype, raw):
-                mixed = True
-            else:
-                leaf_dtype = promote(leaf_dtype, raw)
-    if mixed:
+        found = set(map(type, level))
+        classes |= found
+        if list in found or tuple in found:
+            stack += [(item, limits.nest(depth)) for item in level if item.__class__ in (list, tuple)]
+    dtypes = {RAW[cls] for cls in classes if cls in RAW}
+    if STRING in dtypes and len(dtypes) > 1:
         raise failure("E0301", "a list cannot mix strings and numbers", exception="ValueError")
-    if not constant:
+    if not classes <= {*RAW, list, tuple}:
         return stacked(items)
-    weak = STATE.weak_float if leaf_dtype in (None, WEAK_FLOAT) else leaf_dtype
-    assert weak is not None
+    weak = max(dtypes, key=rank, default=WEAK_FLOAT)
+    if weak is WEAK_FLOAT:
+        weak = STATE.weak_float
     import numpy as np
 
     try:
