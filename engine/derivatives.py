@@ -138,17 +138,10 @@ def shaped(g: Any, x: Tensor, y: Any, given: Any = None) -> Any:
     if g is None:
         return None
     g = as_operand(g) + 0.0  # a derivative of -0.0 is 0.0 to everybody
-    if g.__class__ is int:
-        g = float(g)
     g = drivers.in_width(g, y, x)
     if x.dtype.name in ("float32", "complex64") and (g.__class__ is float or g.dtype.name == "float64"):
         g = OPERATORS.cast(tensor(g), dtype="float32")
     return to_plain(given.with_leaves([g]) if hasattr(given, "leaves") else g)
-
-
-def as_float(x: Any) -> Any:
-    x = as_operand(x)
-    return float(x) if x.__class__ is int else x
 
 
 def block(rows: Any, start: int, size: int, columns: tuple[int, ...], shape: tuple[int, ...]) -> Any:

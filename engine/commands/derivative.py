@@ -22,7 +22,7 @@ INSIDE_INTRINSICS = frozenset("range abs min max pow float len sum zip enumerate
 def compute(evaluation: Evaluation) -> None:
     from ..autodiff import drivers
     from ..core.operands import as_operand
-    from ..derivatives import as_float, shaped
+    from ..derivatives import shaped
 
     if len(evaluation.names) != 1:
         raise AdiffError(
@@ -35,7 +35,7 @@ def compute(evaluation: Evaluation) -> None:
     found = evaluation.quietly(lambda: derivatives(evaluation, order))
     evaluation.keep_value(found[0])
     x = drivers.source(evaluation.sources()[0])
-    evaluation.outcome.derivatives = [shaped(as_float(d), x, as_operand(found[0])) for d in found[1:]]
+    evaluation.outcome.derivatives = [shaped(d, x, as_operand(found[0])) for d in found[1:]]
 
 
 def derivatives(evaluation: Evaluation, order: int) -> list[Any]:

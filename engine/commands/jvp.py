@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 def compute(evaluation: Evaluation) -> None:
     from ..autodiff import drivers
+    from ..core.operands import as_operand
     from ..core.state import STATE
-    from ..derivatives import as_float
     from ..plain import to_plain
 
     tangents = evaluation.directions("tangent")
@@ -25,7 +25,7 @@ def compute(evaluation: Evaluation) -> None:
     else:
         y, tangent = evaluation.quietly(lambda: drivers.jvp(evaluation.function, evaluation.sources(), tangents))
         reached = tangent is not None
-        tangent = as_float(tangent) + 0.0 if reached else drivers.zeros(drivers.shape_of(y))  # as of every derivative
+        tangent = as_operand(tangent) + 0.0 if reached else drivers.zeros(drivers.shape_of(y))  # as of every derivative
         evaluation.outcome.tangent = to_plain(drivers.in_width(tangent, y, 0.0))
         evaluation.keep_value(y)
     if not reached:

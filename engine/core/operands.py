@@ -204,10 +204,8 @@ def tensor(value: Any, dtype: DType | None = None) -> Tensor:
     if raw is None:  # a symbol
         raise failure("E0304", f"{describe(value)} is no tensor")
     if raw is WEAK_FLOAT and STATE.weak_float is not WEAK_FLOAT:
-        import numpy as np
-
-        with np.errstate(over="ignore"):  # an infinity where the number is beyond float32
-            return Tensor(np.asarray(value, dtype=STATE.weak_float.name), STATE.weak_float)
+        found: Tensor = wrap(value, STATE.weak_float)
+        return found
     return Tensor(value, dtype or raw)
 
 
