@@ -263,10 +263,9 @@ class Source:
         add_mark(marked, self.token)
         return marked
 
-    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+    def broken(self, site: Any, inputs: Any, reason: str) -> None:
         """Where paths end is not kept."""
         self.analytic = False
-        return False
 
     def value(self, x: Any) -> Any:
         """The sum of the result's elements; nan where the run ends with an error, unless that is a limit."""

@@ -41,9 +41,8 @@ class Forward:
     def watch(self, x: Tensor, tangent: Any) -> None:
         add_mark(x, Dual(self.token, tangent))
 
-    def broken(self, site: Any, inputs: Any, reason: str) -> bool:
+    def broken(self, site: Any, inputs: Any, reason: str) -> None:
         """Where paths end is not kept."""
-        return False
 
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         if (

@@ -103,14 +103,12 @@ class Tape:
                 self.changing[inputs[0]] += 1
         return out
 
-    def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> bool:
-        """Note that paths end; whether there was room to."""
+    def broken(self, site: Site, inputs: Sequence[Tensor], reason: str) -> None:
+        """Note that paths end, if there is room to."""
         kind = reason in ASIDE
-        if not self.room[kind]:
-            return False
-        self.room[kind] -= 1
-        self.breaks.append(Break(site, inputs, reason))
-        return True
+        if self.room[kind]:
+            self.room[kind] -= 1
+            self.breaks.append(Break(site, inputs, reason))
 
 
 def describe_break(op: Operation, out: Any) -> str:

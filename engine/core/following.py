@@ -35,22 +35,15 @@ def follows(x: Any, token: Any) -> bool:
     return on.token is token
 
 
-def path_ends(values: Any, reason: str, site: Any = None) -> bool:
-    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None.
-
-    False if whoever follows them keeps no such places, or no more of them.
-    """
-    heard = told = False
+def path_ends(values: Any, reason: str, site: Any = None) -> None:
+    """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None."""
     site = STATE.site if site is None else site
     if site.source is not None and site.source.library:
         site = STATE.outside
     for recorder in RECORDERS:
         followed = [x for x in values if follows(x, recorder.token)]
         if followed:
-            told = True
-            if recorder.broken(site, followed, reason):
-                heard = True
-    return heard or not told
+            recorder.broken(site, followed, reason)
 
 
 def add_mark(x: Tensor, mark: Any) -> None:
