@@ -89,7 +89,7 @@ class Scope:
     """
 
     __slots__ = (
-        "caught", "globals", "loops", "names", "nonlocals", "of_class", "parent", "shadows", "slot_names", "slots", "yields",
+        "caught", "globals", "loops", "nonlocals", "of_class", "parent", "shadows", "slot_names", "slots", "yields",
     )  # fmt: skip
 
     def __init__(self, parent: Scope | None, names: Iterable[str], of_class: bool = False) -> None:
