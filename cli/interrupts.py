@@ -1,6 +1,6 @@
 """The first and the last word on Ctrl-C: it may come while the command is loaded, one long operation of NumPy's does not
 hear it, which a thread beside it does, and what imports a library in vain may hide it. A signal to terminate, or that the
-terminal is gone, is answered like it.
+terminal is gone, is answered like it. The last word on `--timeout` too, whose own alarm such an operation does not hear either.
 
 Python answers a signal between two of its instructions. What sorts 10**9 numbers is one instruction, but lets other threads
 run meanwhile.
@@ -13,9 +13,11 @@ import os
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from threading import Timer
     from typing import Any, NoReturn
 
 GRACE = 1.0  # seconds that the command has to end by itself
+OUT_OF_TIME = 1  # the exit status of a process that is ended by `deadline`
 INTERRUPTED = 130  # by Ctrl-C, whose number is 2
 OF_SIGNAL = 128  # and its number: the status of what a signal ended
 # What removes an output that is not complete.
@@ -86,6 +88,22 @@ def wait(reading: int, ending: tuple[int, ...]) -> None:
     while not (heard := [number for number in os.read(reading, 64) if number in ending]):
         pass
     sleep(GRACE)
+    end(OF_SIGNAL + heard[0])
+
+
+def end(status: int, message: str = "") -> NoReturn:
+    """End this process at once, with no output that is not complete."""
     for abandon in ABANDON:
         abandon()
-    os._exit(OF_SIGNAL + heard[0])
+    os.write(2, message.encode(errors="replace"))
+    os._exit(status)
+
+
+def deadline(seconds: float, message: str = "") -> Timer:
+    """What ends this process, and an answer that is not written by then, GRACE after so many seconds, unless it is cancelled."""
+    from threading import Timer
+
+    timer = Timer(seconds + GRACE, end, (OUT_OF_TIME, message))
+    timer.daemon = True
+    timer.start()
+    return timer

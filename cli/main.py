@@ -16,7 +16,7 @@ from .environment import COMPLETION, Environment
 from .errors import FAULT, from_exception, usage
 from .evaluate import answer
 from .formats import BINARY, pieces, style_of
-from .interrupts import ABANDON, HEARD, status, watch
+from .interrupts import ABANDON, HEARD, deadline, status, watch
 from .memory import guard
 from .output import ClosedPipe, Output
 from .request import resolve_engine
@@ -111,19 +111,20 @@ def respond(request: Request, output: Output) -> int:
         from .commands import batch
 
         return DONE if batch.run(request, output) else FAILED
+    timer = None
     if "timeout" in request.options:
         from ..engine.core.watchdog import out_of_time
-        from .deadline import Deadline
 
         seconds = float(request.options["timeout"])
         as_json, colour = output.style.format in ("json", "ndjson"), request.text("color", "auto")
         message = error_text(out_of_time(seconds), output.environment, as_json, colour, request.command)
-        with Deadline(seconds, message, ABANDON):
-            result = answer(request, output)
-            tell(result, request, output)
-    else:
+        timer = deadline(seconds, message)
+    try:
         result = answer(request, output)
         tell(result, request, output)
+    finally:
+        if timer is not None:
+            timer.cancel()
     return DONE if result.ok else FAILED
 
 

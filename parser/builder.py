@@ -8,10 +8,9 @@ any other token is its text.
 from __future__ import annotations
 
 from . import syntax
-from .checks import check_function, check_parameters, separated, whole
+from .checks import check_function, check_parameters, check_target, separated, whole
 from .mistake import mistaken
 from .syntax import Binary, Call, Keyword, Name, Starred, Unary
-from .targets import check_target
 
 # `parse_inner` and `pieces` of parse.py, which the fields of f-strings need.
 INNER: list[Any] = []

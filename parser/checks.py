@@ -1,10 +1,11 @@
-"""What the grammar lets pass and the language does not: parameters, arguments and calls."""
+"""What the grammar lets pass and the language does not: parameters, arguments, calls, and what may stand left of `=`, after
+`for`, `as` and `del`."""
 
 from __future__ import annotations
 
 from . import syntax
 from .mistake import Mistake, mistaken
-from .syntax import Binary, Call, Keyword, Name, Starred, Unary
+from .syntax import Binary, Call, Keyword, List, Name, Starred, Tuple, Unary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,3 +79,48 @@ def separated(given: list[Any]) -> tuple[list[Expression], list[Keyword]]:
         else:
             arguments.append(item)
     return arguments, keywords
+
+
+PLACES = (Name, syntax.Attribute, syntax.Subscript)
+IN_WORDS = (
+    (Call, "a call"), (syntax.Number, "a number"), (syntax.String, "a string"), (syntax.Lambda, "a lambda"),
+    ((Binary, Unary, syntax.Compare, syntax.BoolOp, syntax.IfExp), "an operation"),
+)  # fmt: skip
+
+
+def check_target(target: Expression, *, one_place: bool = False, verb: str = "assign to") -> None:
+    """Raise Mistake unless the expression is a name, an item, an attribute, or a tuple or list of these."""
+    if isinstance(target, PLACES):
+        return
+    if one_place and isinstance(target, (Tuple, List)):
+        raise mistaken(target, "E0132", "this assignment takes a single name on its left", "write one for each name")
+    pending = [target]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, (Tuple, List)):
+            stars = [element for element in item.elements if isinstance(element, Starred)]
+            if len(stars) > 1:
+                raise mistaken(stars[1], "E0132", "two starred names in one assignment", "star one of them")
+            pending.extend(reversed(item.elements))
+        elif isinstance(item, Starred) and verb != "delete":
+            pending.append(item.value)
+        elif not isinstance(item, PLACES):
+            raise _refusal(item, verb)
+
+
+def _refusal(item: Expression, verb: str) -> Mistake:
+    hint = None
+    assigning = verb == "assign to"
+    what = next((words for kind, words in IN_WORDS if isinstance(item, kind)), "this expression")
+    if isinstance(item, syntax.Constant):
+        what = "..." if item.value is ... else str(item.value)
+    elif isinstance(item, Call) and assigning:
+        hint = "to index write square brackets: x[i] = ..."
+        if isinstance(item.function, Name) and all(isinstance(part, Name) for part in item.arguments):
+            names = ", ".join(part.id for part in item.arguments if isinstance(part, Name))
+            hint = f"to define a function write: def {item.function.id}({names}): return ..."
+    if hint is None:
+        hint = (
+            "write the name on the left of '='; to compare write '=='" if assigning else "delete names and items only"
+        )
+    return mistaken(item, "E0132", f"cannot {verb} {what}", hint)

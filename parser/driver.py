@@ -26,7 +26,6 @@ class Refused(Exception):
 def drive(table: Table, tokens: Tokens, start: str) -> Any:
     """What the tokens are, as a syntax tree; raises Refused."""
     rows, rules = table.rows, table.rules
-    climbs = table.climbs
     state = table.starts[start]
     # One entry for each symbol recognised so far: the state after it, its value, and the offset of its first character.
     states, values, begins = [state], [None], [0]
@@ -44,11 +43,7 @@ def drive(table: Table, tokens: Tokens, start: str) -> Any:
                 return values[-1]
             length, symbol, build = rules[~action]
             if build is None:
-                climb = (states[-2], state, kind)
-                known = climbs.get(climb)
-                if known is None:
-                    known = climbs[climb] = _climb(table, *climb)
-                states[-1] = state = known
+                states[-1] = state = rows[states[-2]][symbol]
                 continue
             if length == 3:
                 children = values[-3:]
@@ -83,15 +78,3 @@ def drive(table: Table, tokens: Tokens, start: str) -> Any:
         begins.append(begin)
         index += 1
     raise AssertionError("the last token is always END, which is accepted or refused")
-
-
-def _climb(table: Table, below: int, state: int, kind: int) -> int:
-    """The state on top of the stack once no rule that only hands on a value applies."""
-    while True:
-        action = table.rows[state].get(kind)
-        if action is None or action >= 0:
-            return state
-        _, symbol, build = table.rules[~action]
-        if build is not None:
-            return state
-        state = table.rows[below][symbol]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 SEAL, SEAL_BYTES = 2**30 - 35, 4
 
 # Raise this when this file comes to make another entry of the same grammar; a test compares.
-FORMAT = 3
+FORMAT = 4
 
 # Terminals that carry more than their own text come first, then those the lexer must stop at; driver.py and lexer.py
 # compare against these numbers.
@@ -51,7 +51,7 @@ class Table:
     rule of one symbol that hands on its value. ``names`` are the symbols' names; a fixed terminal's is its text.
     """
 
-    __slots__ = ("climbs", "closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts")
+    __slots__ = ("closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts")
 
     def __init__(self, entry: dict[str, Any]) -> None:
         from re import compile
@@ -66,11 +66,7 @@ class Table:
         ]
         self.opening = frozenset(self.fixed[text] for text in "([{")
         self.closing = frozenset(self.fixed[text] for text in ")]}")
-        # Two memories for the life of the process. The kind of each piece of text that the lexer has met:
-        self.seen: dict[str, int] = {}
-        # An atom climbs through some fifteen levels of binding before it meets an operator. The climb depends only on
-        # the two states on top of the stack and the next token: (state below, state, token) -> state.
-        self.climbs: dict[tuple[int, int, int], int] = {}
+        self.seen: dict[str, int] = {}  # the kind of each piece of text that the lexer has met
 
 
 _table: Table | None = None
@@ -105,10 +101,6 @@ def sealed(content: bytes) -> bytes:
     return content + (-rest % SEAL).to_bytes(SEAL_BYTES, "big")
 
 
-# The names of such files, those of other grammars and Pythons too.
-ENTRY_FORM = r"grammar-[0-9]+-[0-9a-z-]+-[0-9a-f]+-[0-9a-f]+"
-
-
 def entry_name(grammar: bytes) -> str:
     """The file name of a grammar's table: whatever the entry depends on is part of it.
 
@@ -124,7 +116,6 @@ def make(grammar: str) -> dict[str, Any]:
     from keyword import kwlist
 
     import lark
-    from lark.grammar import Terminal
     from lark.lexer import Lexer
     from lark.parsers.lalr_analysis import Shift
 
@@ -160,9 +151,6 @@ def make(grammar: str) -> dict[str, Any]:
         rule_numbers[rule] = len(rules)
         handed_on = rule.alias is None and len(rule.expansion) == 1 and rule.options.expand1
         rules.append((len(rule.expansion), number[rule.origin.name], None if handed_on else str(rule.alias)))
-        assert handed_on or rule.alias, f"{rule} names no action"
-        for symbol in rule.expansion:
-            assert not isinstance(symbol, Terminal) or symbol.name in number, symbol
 
     # States are numbered from 1, so that the sign of an action tells its kind, and in the order in which a walk through
     # the table meets them, so that a grammar has one table. (Lark's numbers differ from run to run.)
@@ -184,7 +172,6 @@ def make(grammar: str) -> dict[str, Any]:
         rows[order[state]][END] = ACCEPT
 
     return {
-        "lark": lark.__version__,
         "rows": rows,
         "rules": rules,
         "names": names,

@@ -17,32 +17,25 @@ NO_STATEMENT = {
 }
 
 # Words of other languages, and of older Pythons.
-FOREIGN = {
-    "elseif": "write 'elif'",
-    "elsif": "write 'elif'",
-    "then": "write ':' instead of then",
-    "function": "write 'def'",
-    "func": "write 'def'",
-    "fn": "write 'def', or 'lambda' for one expression",
-    "let": "leave it out: a name is made by assigning to it",
-    "var": "leave it out: a name is made by assigning to it",
-    "const": "leave it out: a name is made by assigning to it",
-    "switch": "write 'if' and 'elif'",
-    "match": "write 'if' and 'elif'",
-    "foreach": "write for x in values:",
-    "until": "write while not ...:",
-    "unless": "write if not ...:",
-    "begin": "a block is marked by ':' and indentation",
-    "mod": "write % for the remainder",
-    "div": "write // for the whole quotient",
-    "xor": "write != between conditions",
-    "AND": "write 'and'",
-    "OR": "write 'or'",
-    "NOT": "write 'not'",
-    "And": "write 'and'",
-    "Or": "write 'or'",
-    "Not": "write 'not'",
+FOREIGN_BY_HINT = {
+    "write 'elif'": "elseif elsif",
+    "write ':' instead of then": "then",
+    "write 'def'": "function func",
+    "write 'def', or 'lambda' for one expression": "fn",
+    "leave it out: a name is made by assigning to it": "let var const",
+    "write 'if' and 'elif'": "switch match",
+    "write for x in values:": "foreach",
+    "write while not ...:": "until",
+    "write if not ...:": "unless",
+    "a block is marked by ':' and indentation": "begin",
+    "write % for the remainder": "mod",
+    "write // for the whole quotient": "div",
+    "write != between conditions": "xor",
+    "write 'and'": "AND And",
+    "write 'or'": "OR Or",
+    "write 'not'": "NOT Not",
 }
+FOREIGN = {word: hint for hint, words in FOREIGN_BY_HINT.items() for word in words.split()}
 
 # Functions that are often written without brackets in mathematics. (What functions there are is the engine's to say;
 # this only words a hint.)

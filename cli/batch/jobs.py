@@ -14,10 +14,8 @@ from multiprocessing.connection import Pipe, wait
 
 from ...parser.errors import AdiffError
 from .. import errors
-from ..deadline import OUT_OF_TIME
-from ..interrupts import ABANDON, unheard
+from ..interrupts import ABANDON, OUT_OF_TIME, unheard
 from .incoming import Incoming
-from .line import Reply
 from .worker import serve
 
 TYPE_CHECKING = False
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
-    from .line import Answering
+    from .line import Answering, Reply
 
 AHEAD = 256  # lines that may be handed out before the first of them is written, for each process
 SIGKILL = 9
@@ -164,12 +162,12 @@ class Jobs:
     def hear(self, process: Process) -> None:
         """Take what a line came to, or that its process is gone."""
         try:
-            message = process.connection.recv()
+            reply = process.connection.recv()
         except (EOFError, OSError):
             self.bury(process)
             return
         if process.line is not None:
-            self.found[process.line[0]] = Reply(*message) if message else None
+            self.found[process.line[0]] = reply
             process.line, process.proven = None, True
 
     def bury(self, process: Process) -> None:

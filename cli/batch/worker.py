@@ -6,14 +6,14 @@ import os
 from _thread import start_new_thread
 
 from .. import errors
-from ..deadline import Deadline
-from ..interrupts import ABANDON
+from ..interrupts import ABANDON, deadline
 from ..memory import guard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
-    from typing import Any, NoReturn
+    from threading import Timer
+    from typing import NoReturn
 
     from .line import Answering
 
@@ -27,32 +27,20 @@ def serve(answering: Answering, processes: int, connection: Connection, lifeline
     guard(processes)
     share_cores(processes)
     let_go_of_streams(answering)
-    limits: list[Deadline] = []
-
-    def limited(seconds: float) -> None:
-        """End the process where a line takes longer."""
-        limits.append(Deadline(seconds))
-        limits[-1].__enter__()
-
-    answering.limited = limited
+    limits: list[Timer] = []
+    answering.limited = lambda seconds: limits.append(deadline(seconds))
     while True:
         try:
             number, raw = connection.recv()
         except EOFError:
             os._exit(0)
-        message = answered(answering, number, raw)
+        try:
+            reply = answering.reply(number, raw)
+        except MemoryError as error:  # for the answer itself
+            reply = answering.failed(answering.record(number, raw), errors.from_exception(error))
         while limits:
-            limits.pop().__exit__()
-        connection.send(message)
-
-
-def answered(answering: Answering, number: int, raw: bytes) -> tuple[Any, ...]:
-    """The message that a line is answered with."""
-    try:
-        reply = answering.reply(number, raw)
-    except MemoryError as error:  # for the answer itself
-        reply = answering.failed(answering.record(number, raw), errors.from_exception(error))
-    return () if reply is None else (reply.ok, reply.text, reply.told)
+            limits.pop().cancel()
+        connection.send(reply)
 
 
 def ignore() -> None:
