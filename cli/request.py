@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from ..engine.command import EXPRESSION, Command, Option
-from ..parser.errors import AdiffError
 from . import errors
-from .commands import COMMANDS
 from .values import convert
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-
-JSON_LINE = '{"command": "grad", "expr": "x**2", "at": {"x": 2}}'
 
 
 class Request:
@@ -112,66 +107,3 @@ def require_program(command: Command, arguments: Mapping[str, str], options: Map
     if "expression" not in arguments and "file" not in options:
         example = f"for example: {command.examples[0]}"
         raise errors.usage(f"'adiff {command.name}' needs an expression or -f FILE", example)
-
-
-def from_object(line: Mapping[str, object]) -> Request:
-    """The request of a batch line that is a JSON object: {"command", "expr" or the arguments, any option, "id"}."""
-    name = line.get("command")
-    command = COMMANDS.called(name) if isinstance(name, str) else None
-    if command is None:
-        hint = nearest(name, COMMANDS.words()) if isinstance(name, str) else f"for example: {JSON_LINE}"
-        if name is None:
-            raise errors.usage('the object has no "command"', hint)
-        raise errors.usage(f"no such command: {name!r}", hint)
-    positionals: list[str] = []
-    given: list[tuple[Option, str | None]] = []
-    bound: dict[str, dict[str, object]] = {}
-    keys = {argument.key: argument for argument in command.arguments}
-    for key, value in line.items():
-        key = "expression" if key == "expr" else key.replace("-", "_")
-        if key in ("command", "id") or key in keys:
-            continue
-        option = command.option(key)
-        if option is None:
-            known = [known.replace("_", "-") for known in (*keys, *(option.key for option in command.options), "id")]
-            if "expression" in keys:
-                known.insert(0, "expr")
-            key = key.replace("_", "-")
-            raise errors.usage(f"'{name}' has no option {key!r}", nearest(key, known))
-        if isinstance(value, dict) and option.kind == "bindings":
-            bound[key] = value
-        else:
-            given.extend((option, text) for text in texts_of(option, value))
-    for argument in command.arguments:
-        value = line.get("expr", line.get("expression")) if argument is EXPRESSION else line.get(argument.key)
-        if value is not None:
-            positionals.append(text_of(argument.key, value))
-        elif argument.required:
-            raise errors.usage(f"'{name}' needs {argument.key!r}")
-    if EXPRESSION in command.arguments and not {"expr", "expression", "file"} & line.keys():
-        raise errors.usage(f"'{name}' needs the key 'expr', or 'file'", f"for example: {JSON_LINE}")
-    request = build(command, positionals, given)
-    request.bound = bound
-    return request
-
-
-def texts_of(option: Option, value: object) -> list[str | None]:
-    """The texts that an option's JSON value stands for: one, several of a repeated option, or None for a flag."""
-    if option.kind == "flag":
-        if not isinstance(value, bool):
-            raise errors.bad_value(option.long, f"{value!r} is not true or false")
-        return [None] if value else []
-    if value is None:
-        return []
-    if option.repeat and isinstance(value, list):
-        return [text_of(option.key, item) for item in value]
-    return [text_of(option.key, value)]
-
-
-def text_of(key: str, value: object) -> str:
-    """The text a user would have typed for a JSON value."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, dict):
-        raise AdiffError("E0812", f"{key!r}: an object means nothing here")
-    return repr(value)

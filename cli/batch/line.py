@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...engine.command import EXPRESSION
 from ...parser.errors import AdiffError
 from ...parser.fields import Record as Fields
 from .. import errors
@@ -16,7 +17,7 @@ from ..formats import Style
 from ..formats.records import NO_ID, Record
 from ..interrupts import HEARD
 from ..output import Output
-from ..request import from_object, resolve_engine
+from ..request import nearest, resolve_engine
 from ..words import divide
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from ..request import Request
     from ..result import Result
 
+EXAMPLE = 'for example: {"command": "grad", "expr": "x**2", "at": {"x": 2}}'
 LONGEST_LINE = 64 * 2**20  # bytes
 # What a line takes from the options of the batch itself, where it does not say otherwise.
 INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint", "quiet")
@@ -162,6 +164,11 @@ def from_words(text: str, record: Record) -> Request:
     if tokens[:1] == ["adiff"]:
         raise errors.usage("a line begins with the command, without the word 'adiff'")
     record.command = getattr(COMMANDS.called(tokens[0]), "name", None)
+    return decoded(tokens)
+
+
+def decoded(tokens: list[str]) -> Request:
+    """The request of the words of a command line."""
     request = decode(tokens)
     if request is None:
         raise errors.usage("a line of a batch cannot ask for help")
@@ -169,7 +176,8 @@ def from_words(text: str, record: Record) -> Request:
 
 
 def from_json(text: str, record: Record) -> Request:
-    """The request of a line that is a JSON object; its `id` goes to the record before anything can fail."""
+    """The request of a line that is a JSON object, by the words that say the same: its "command", the arguments (an expression
+    is "expr"), and options; its "id" goes to the record before anything can fail."""
     import json
 
     try:
@@ -178,9 +186,46 @@ def from_json(text: str, record: Record) -> Request:
         raise errors.usage(f"not JSON: {error.msg} at column {error.colno}") from None
     except (ValueError, RecursionError):
         raise errors.usage("not JSON that adiff reads: nested too deeply, or a number too long") from None
-    record.id = line.get("id", NO_ID)
-    record.command = getattr(COMMANDS.called(str(line.get("command"))), "name", None)
-    return from_object(line)
+    record.id = line.pop("id", NO_ID)
+    name = line.pop("command", None)
+    command = COMMANDS.called(str(name))
+    record.command = getattr(command, "name", None)
+    if name is None:
+        raise errors.usage('the object has no "command"', EXAMPLE)
+    if command is None:
+        return decoded([str(name)])  # which says that there is none
+    arguments = {("expr" if argument is EXPRESSION else argument.key): argument for argument in command.arguments}
+    tokens = [command.name]
+    bound: dict[str, dict[str, object]] = {}
+    for key, value in line.items():
+        option = command.option(key.replace("-", "_"))
+        if option is None and key not in arguments:
+            known = [*arguments, *(option.long[2:] for option in command.options), "id"]
+            key = key.replace("_", "-")
+            raise errors.usage(f"'{name}' has no option {key!r}", nearest(key, known))
+        if option is None or value is None:
+            continue
+        if isinstance(value, dict) and option.kind == "bindings":
+            bound[option.key] = value
+        elif isinstance(value, bool) and option.kind == "flag":
+            tokens += [option.long] * value
+        else:
+            values = value if isinstance(value, list) and option.repeat else [value]
+            tokens += [f"{option.long}={word(key, x)}" for x in values]
+    given = {key: line[key] for key in arguments if line.get(key) is not None}
+    missing = [key for key, argument in arguments.items() if argument.required and key not in given]
+    if missing or ("expr" in arguments and not {"expr", "file"} & line.keys()):
+        raise errors.usage(f"'{name}' needs {missing[0] if missing else 'expr'!r}", EXAMPLE)
+    request = decoded([*tokens, "--", *(word(key, x) for key, x in given.items())])
+    request.bound = bound
+    return request
+
+
+def word(key: str, value: object) -> str:
+    """What a user would have typed for a JSON value."""
+    if isinstance(value, dict):
+        raise errors.bad_value(key, "an object means nothing here")
+    return value if isinstance(value, str) else repr(value)
 
 
 def allow(request: Request) -> None:
