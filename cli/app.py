@@ -6,6 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.markup import escape
 from typer.core import TyperGroup
 
 from ..engine.command import Argument, Command, Option
@@ -72,7 +73,7 @@ def application() -> typer.Typer:
     for command in COMMANDS.values():
         found.command(
             command.name,
-            help=escaped(command.help + (f" Also called {command.alias!r}." if command.alias else "")),
+            help=escape(command.help + (f" Also called {command.alias!r}." if command.alias else "")),
             epilog=examples(command.examples),
             rich_help_panel=command.group,
         )(callback(command))
@@ -95,7 +96,7 @@ def argument_parameter(argument: Argument) -> inspect.Parameter:
     default = typer.Argument(
         ... if argument.required else None,
         metavar=argument.metavar,
-        help=escaped(argument.help),
+        help=escape(argument.help),
         show_default=False,
         autocompletion=complete_operations if argument.key == "name" else None,
     )
@@ -123,7 +124,7 @@ def option_parameter(option: Option) -> inspect.Parameter:
         *option.names[:-1],
         f"{option.long}/{option.off}" if option.off else option.long,
         metavar=None if flag else metavar,
-        help=escaped(says),
+        help=escape(says),
         show_default=False,
         rich_help_panel=option.panel,
         autocompletion=complete if option.choices else None,
@@ -141,11 +142,4 @@ def complete_operations(incomplete: str) -> list[str]:
 
 def examples(lines: Sequence[str]) -> str:
     """The end of a help text: one example a line."""
-    return "\n".join(["Examples:", *(f"  {escaped(line)}" for line in lines)])
-
-
-def escaped(text: str) -> str:
-    """Text that Rich prints as it stands."""
-    from rich.markup import escape
-
-    return escape(text)
+    return "\n".join(["Examples:", *(f"  {escape(line)}" for line in lines)])

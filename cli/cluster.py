@@ -126,8 +126,8 @@ def rows_evaluated(
     request: Request, text: str, name: str, constants: Any, used: Any, header: Any, order: Any, columns: Any, rows: Any
 ) -> tuple[Any, ...]:
     """The results of rows, with their notices, and what evaluated them."""
+    from .evaluate import parsed
     from .tables.run import Table
-    from .text import parsed
 
     table = Table(request, parsed(text, name), constants)
     table.used, table.header, table.order = used, header, order

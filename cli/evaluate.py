@@ -1,14 +1,17 @@
-"""What each command does with a request: those that evaluate a program at a point do it here."""
+"""What each command does with a request: its program, from an expression, a file or standard input, and what it is evaluated
+with; those that evaluate it at a point do it here."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from os.path import isfile
 
 from ..parser.errors import AdiffError
+from . import errors
 from .bindings import bind, value_of
 from .commands import COMMANDS
+from .files import STANDARD_INPUT, read_text
 from .result import from_outcome
-from .text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..engine.api import Program
+    from .environment import Environment
     from .output import Output
     from .request import Request
     from .result import Result
@@ -89,6 +93,29 @@ def meant_as_file(request: Request, error: AdiffError) -> AdiffError:
     if error.kind in ("syntax", "name", "usage") and "." in path and isfile(path):
         error.advice = f"an expression is never read as a file: write -f {path}"
     return error
+
+
+def program_of(request: Request, environment: Environment) -> Program:
+    """A request's program. Its name is the label that diagnostics print."""
+    expression = request.arguments.get("expression")
+    if expression is not None and expression != "-":
+        return parsed(expression, "<expr>")
+    path = expression or request.arguments.get("file") or request.text("file")
+    if path == "-":
+        return parsed(read_text(STANDARD_INPUT, environment.input()), STANDARD_INPUT)
+    text = read_text(path)
+    if text.lstrip()[:1] == "{" and '"nbformat"' in text:
+        hint = f"its cells as a program: jupyter nbconvert --to script {path}"
+        raise errors.unusable(path, "is a Jupyter notebook, and no program", hint)
+    return parsed(text, path)
+
+
+@lru_cache(maxsize=1_000)
+def parsed(text: str, name: str) -> Program:
+    """The program of a text, with the kernels that it has by now where another line had the same."""
+    from .. import program
+
+    return program(text, name)
 
 
 def inputs(request: Request, parsed: Program) -> dict[str, Any]:

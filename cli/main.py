@@ -136,9 +136,9 @@ def tell(result: Result, request: Request, output: Output) -> None:
         report_notices(result, request, environment)
     start = time.perf_counter()
     if style.format in BINARY and not result.written:
-        from .formats import arrays
+        from .tables.write import write_result
 
-        arrays.write(request, result, output)
+        write_result(request, result, output)
         result.written = True
     text = "".join(pieces(request, result, style))
     if result.timings:

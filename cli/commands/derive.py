@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from ...engine.command import DERIVATIVE, DIFFERENTIATE, EVALUATED, SHOWN, WRT, Command, Option
 from ...parser.errors import AdiffError
-from ..evaluate import inputs, options
+from ..evaluate import inputs, options, program_of
 from ..result import Result, attach
-from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

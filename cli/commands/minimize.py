@@ -8,11 +8,10 @@ from ...engine.command import CHECKPOINT, EVALUATE, EVALUATED, INPUTS, METHOD, O
 from ...parser.errors import AdiffError
 from .. import errors
 from ..bindings import bind, divide, plain_value, split_at_commas, value_of
-from ..evaluate import inputs, limits, options
+from ..evaluate import inputs, limits, options, program_of
 from ..formats.json import document, dumps
 from ..progress import Progress
 from ..result import Evaluated, Result, attach
-from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

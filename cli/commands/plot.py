@@ -8,9 +8,8 @@ from math import isfinite, nan
 from ...engine.command import DERIVATIVE, EVALUATED, TABLES, UNDERSTAND, Command, Option
 from ...parser.errors import AdiffError
 from .. import errors
-from ..evaluate import inputs, options
+from ..evaluate import inputs, options, program_of
 from ..result import Result
-from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

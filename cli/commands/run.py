@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from ...engine.command import AT, COMPUTED, ENGINE, EVALUATE, GRAPH, KINKS, OUTPUT, Argument, Command, Option
 from ...engine.commands import tape, value
-from ..evaluate import Printer, inputs, options
+from ..evaluate import Printer, inputs, options, program_of
 from ..progress import Progress
 from ..result import Result, from_outcome
-from ..text import program_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

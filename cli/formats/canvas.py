@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from rich import box
@@ -60,21 +59,13 @@ class Canvas:
         """A table whose first column holds labels, or one block a row where the table is too wide; `written` gives the rows
         with no cell wider than so many columns, if that can be."""
         turned_rows = written(self.width - max(map(len, header)) - 6)
-        rows = self.widest(header, written)
+        fitting = (rows for rows in map(written, range(self.width, 2 * self.width // 5, -4)) if self.fits(header, rows))
+        rows = next(fitting, None)
         # What is cut to fit here and whole when turned is turned.
         if rows is not None and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):
             self.grid(header, rows)
         else:
             self.blocks(header, turned_rows)
-
-    def widest(self, header: Sequence[str], written: Callable[[int], Rows]) -> Rows | None:
-        """The rows with the widest cells with which the table fits; None where even narrow ones are too wide."""
-        rows = written(self.width)
-        if self.fits(header, rows):
-            return rows
-        least = max(2 * self.width // 5, 24)
-        wider = bisect_left(range(least, self.width), True, key=lambda width: not self.fits(header, written(width)))
-        return written(least + wider - 1) if wider else None
 
     def grid(self, header: Sequence[str], rows: Rows) -> None:
         """The table as it is."""

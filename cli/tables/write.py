@@ -8,8 +8,9 @@ from math import isfinite
 
 from .. import errors
 from ..formats import FORMS
-from ..formats.delimited import joined, lines, texts
+from ..formats.delimited import field, joined, lines, names, texts
 from ..formats.json import SCHEMA, dumps
+from ..formats.numbers import entries, plain
 from .columns import listed
 from .read import form_of, needed_arrow
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..output import Output
+    from ..request import Request
+    from ..result import Result
 
 AT_ONCE = 1 << 14  # rows whose texts are in memory
 MOST_DRAWN = 1_000  # rows of a table for a person
@@ -232,13 +235,11 @@ class Arrays(Writer):
     def finish(self, notices: Sequence[Any] = ()) -> None:
         import numpy as np
 
-        content = io.BytesIO()
         columns = {name: np.concatenate(parts) for name, parts in self.parts.items()}
-        if self.form == "npz":
-            np.savez(content, **columns)  # type: ignore[arg-type]
-        else:
-            np.save(content, np.column_stack([x.reshape(len(x), -1) for x in columns.values()]).astype("float64"))
-        self.sink.write(content.getvalue())
+        if self.form == "npy":
+            matrix = np.column_stack([x.reshape(len(x), -1) for x in columns.values()])
+            columns = {"": matrix.astype("float64")}
+        self.sink.write(saved(columns, self.form))
 
 
 def writer(output: Output, command: str, format: str) -> Writer:
@@ -257,3 +258,53 @@ def writer(output: Output, command: str, format: str) -> Writer:
         output.style.format = form
     kinds: dict[str, type[Writer]] = {"json": Objects, "ndjson": Objects, "table": Drawn}
     return kinds.get(output.style.format, Delimited)(output, command, compression)
+
+
+def saved(arrays: dict[str, Any], form: str) -> bytes:
+    """The bytes of a file of NumPy: of all arrays, or of the only one."""
+    import numpy as np
+
+    content = io.BytesIO()
+    if form == "npz":
+        np.savez(content, **arrays)
+    else:
+        np.save(content, *arrays.values())
+    return content.getvalue()
+
+
+def write_result(request: Request, result: Result, output: Output) -> None:
+    """Write the result of one evaluation: `.npy` of one array, which of a value and one derivative is the derivative; `.npz` of
+    all of them by the names that they have as columns; or as a table of Parquet or Arrow, of the columns that CSV has. Raises
+    AdiffError E0713 where the file cannot hold the result."""
+    form, path = output.style.format, request.text("output")
+    if form in ("npy", "npz"):
+        arrays = dict(result.columns)
+        if form == "npy" and len(arrays) > 1:
+            arrays.pop("value", None)
+        if not arrays or (form == "npy" and len(arrays) > 1):
+            said = f"holds one array, and the result has {', '.join(arrays) or 'none'}: .npz and .json hold more"
+            raise errors.unwritable(path, said)
+        output.write_bytes(saved({name: array(path, name, x) for name, x in arrays.items()}, form))
+        return
+    if result.header:
+        found = list(zip(result.header, zip(*result.rows)))
+    else:
+        pairs = ((head, x) for name, value in result.columns for head, x in zip(names(name, value), entries(value)))
+        found = [(head, (scalar,)) for head, (_, scalar, _) in pairs]
+    kept = [[x if x is None or isinstance(x, str | int | float) else field(x) for x in column] for _, column in found]
+    table = Arrow(output, request.command, form)
+    table.write([name for name, _ in found], kept, [None] * len(found))
+    table.finish()
+
+
+def array(path: str, name: str, value: Any) -> Any:
+    """A value as an array."""
+    import numpy
+
+    try:
+        found = numpy.asarray(plain(value))
+    except ValueError:
+        found = numpy.asarray(None)
+    if found.dtype.kind not in "fiubc":
+        raise errors.unwritable(path, f"{name} is no array of numbers: .json holds it")
+    return found
