@@ -145,17 +145,9 @@ class TableWriter(PlainWriter):
         return f"\x1b[{code}m{text}\x1b[0m" if self.style.colour and code else text
 
 
-class DelimitedWriter(Writer):
+class DelimitedWriter(DocumentWriter):
     """A line a record, where all answers are of one command and shape. Elsewhere they have no columns in common: a line an
     entry."""
-
-    def __init__(self, output: Output) -> None:
-        import tempfile
-
-        super().__init__(output)
-        self.shapes: set[tuple[str, ...]] = set()  # those of the answers, up to two
-        # The records, in a file where they are many.
-        self.spool = tempfile.SpooledTemporaryFile(2**20, "w+", encoding="ascii")  # noqa: SIM115 - read by finish
 
     def text(self, record: Record) -> str:
         """The parts of a record as JSON, for their form is known when all have come."""
@@ -169,28 +161,21 @@ class DelimitedWriter(Writer):
         head, error = [str(record.line), id_text, record.command or ""], record.message() if result is None else ""
         return dumps([head, heads, fields, error], ascii=True) + "\n"
 
-    def write(self, text: str) -> None:
-        import json
-
-        head, heads, _, error = json.loads(text)
-        if not error and len(self.shapes) < 2:
-            self.shapes.add((head[-1], *heads))
-        self.spool.write(text)
-
     def finish(self) -> None:
         import json
 
         delimiter = "," if self.style.format == "csv" else "\t"
-        columns = next(iter(self.shapes))[1:] if len(self.shapes) == 1 else ()
-        wide = len(self.shapes) == 1
-        super().write(lines([["line", "id", "command", *(columns if wide else ("name", "value")), "error"]], delimiter))
-        self.spool.seek(0)
-        for head, heads, fields, error in map(json.loads, self.spool):
+        found = list(map(json.loads, self.texts))
+        shapes = {(head[-1], *heads) for head, heads, _, error in found if not error}
+        wide = len(shapes) == 1
+        columns = next(iter(shapes))[1:] if wide else ("name", "value")
+        Writer.write(self, lines([["line", "id", "command", *columns, "error"]], delimiter))
+        for head, heads, fields, error in found:
             if wide:
                 rows = [[*(fields or [""] * len(columns)), error]]
             else:
                 rows = [["", "", error]] if error else [[*pair, ""] for pair in zip(heads, fields, strict=True)]
-            super().write(lines([[*head, *row] for row in rows], delimiter))
+            Writer.write(self, lines([[*head, *row] for row in rows], delimiter))
 
 
 def writer(output: Output) -> Writer:

@@ -32,13 +32,11 @@ class Inputs:
         elif isinstance(column, np.ndarray):
             array, missing = column, np.zeros(len(column), bool)
         elif isinstance(column, list):
-            missing = np.array([value is None for value in column], bool)
-            array = stacked(column)
-            if array.dtype.kind == "O" and not missing.all():
-                wrong.update(misfits(name, column))
-                array = stacked([None if row in wrong else value for row, value in enumerate(column)])
+            array, missing = stacked(name, column, wrong), np.array([value is None for value in column], bool)
         else:
-            array, missing = of_arrow(name, column)
+            missing = column.is_null().to_numpy(zero_copy_only=False)
+            array = of_arrow(name, column)
+            array = stacked(name, array, wrong) if isinstance(array, list) else array
         if self.na is not None and missing.any() and array.dtype.kind in "fiub":
             array = np.where(missing, np.asarray(self.na), array)
             missing = np.zeros(len(array), bool)
@@ -100,62 +98,54 @@ def read_column(path: str, name: str) -> Any:
     return np.concatenate(parts)
 
 
-def of_arrow(name: str, column: Any) -> tuple[Any, Any]:
-    """A typed column, and where it is null."""
-    import numpy as np
-
+def of_arrow(name: str, column: Any) -> Any:
+    """A typed column: of numbers an array, with zeros where it is null, and else a list."""
     pa = arrow()
-    kind = column.type
-    missing = column.is_null().to_numpy(zero_copy_only=False)
-    if pa.types.is_dictionary(kind):
+    if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-        kind = column.type
-    if pa.types.is_decimal(kind):
+    if pa.types.is_decimal(column.type):
         column = column.cast(pa.float64())
-        kind = column.type
+    kind = column.type
     if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_boolean(kind):
-        return (column.fill_null(pa.scalar(0).cast(kind)) if column.null_count else column).to_numpy(
-            zero_copy_only=False
-        ), missing
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        return np.array(column.fill_null("").to_pylist(), str), missing
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind):
-        return stacked(column.to_pylist()), missing
+        return column.fill_null(pa.scalar(0).cast(kind)).to_numpy(zero_copy_only=False)
+    if isinstance(kind, pa.ListType | pa.LargeListType | pa.FixedSizeListType) or kind in (
+        pa.string(),
+        pa.large_string(),
+    ):
+        return column.to_pylist()
     raise errors.unusable("--rows", f"column '{name}' holds {kind}, which is no number")
 
 
-def misfits(name: str, values: list[Any]) -> dict[int, AdiffError]:
-    """The errors of values that have another form than the first one."""
+def form(value: Any) -> str:
+    """The form of a value in words."""
     import numpy as np
 
-    def form(value: Any) -> str:
-        try:
-            shape = list(np.shape(value))
-        except ValueError:
-            return "a list whose rows differ in length"
-        return "a text" if isinstance(value, str) else f"a tensor of shape {shape}" if shape else "a number"
-
-    forms = {row: form(value) for row, value in enumerate(values) if value is not None}
-    first = next((x for x in forms.values() if "differ" not in x), "a number")
-    said = f"column '{name}' holds {{}}, where {first} is expected"
-    return {row: AdiffError("E0712", said.format(x)) for row, x in forms.items() if x != first}
+    try:
+        shape = list(np.shape(value))
+    except ValueError:
+        return "a list whose rows differ in length"
+    return "a text" if isinstance(value, str) else f"a tensor of shape {shape}" if shape else "a number"
 
 
-def stacked(values: list[Any]) -> Any:
-    """Values of rows as an array, of objects where they have no common shape; None stands for any of the others."""
+def stacked(name: str, values: list[Any], wrong: dict[int, AdiffError]) -> Any:
+    """Values of rows as an array, and the errors of those that have another form than the first one, which stands for them and
+    for None."""
     import numpy as np
 
-    any_of_them = next((value for value in values if value is not None), 0.0)
-    found = [any_of_them if value is None else value for value in values]
+    first = next((value for value in values if value is not None), 0.0)
+    found = [first if value is None else value for value in values]
     try:
         array = np.array(found)
         if array.dtype.kind in "fib" or all(isinstance(value, str) for value in found):
             return array
     except ValueError:
         pass
-    array = np.empty(len(found), object)
-    array[:] = found
-    return array
+    expected, first = next(((x, value) for value in found if "differ" not in (x := form(value))), ("a number", 0.0))
+    for row, value in enumerate(found):
+        if (other := form(value)) != expected:
+            found[row] = first
+            wrong[row] = AdiffError("E0712", f"column '{name}' holds {other}, where {expected} is expected")
+    return np.array(found)
 
 
 def listed(column: Any, valid: Any = None) -> list[Any]:
