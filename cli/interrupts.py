@@ -46,21 +46,6 @@ def status() -> int:
     return OF_SIGNAL + HEARD[0] if HEARD else INTERRUPTED
 
 
-class unheard:
-    """A context in which no signal is heard: what came meanwhile is heard after it."""
-
-    def __enter__(self) -> None:
-        import _signal  # type: ignore[import-not-found]
-
-        ending = _signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP
-        self.before = _signal.pthread_sigmask(_signal.SIG_BLOCK, ending)
-
-    def __exit__(self, *exception: object) -> None:
-        from _signal import SIG_SETMASK, pthread_sigmask
-
-        pthread_sigmask(SIG_SETMASK, self.before)
-
-
 def watch() -> None:
     """Let a Ctrl-C, SIGTERM or SIGHUP end this process when GRACE is over, whatever it is doing."""
     from _thread import start_new_thread

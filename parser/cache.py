@@ -8,8 +8,6 @@ from __future__ import annotations
 import os
 import sys
 
-from .fields import Record
-
 
 def folder() -> str:
     """Where this user's cached files go; ``ADIFF_CACHE_DIR`` overrides the custom of the platform."""
@@ -98,27 +96,19 @@ def remove(path: str) -> None:
         pass
 
 
-class File(Record):
-    """A file of the folder: its `name` and `path`, its `size` in bytes, and when it was `modified` (seconds)."""
-
-    name: str
-    path: str
-    size: int
-    modified: float
-
-
 # What `write` adds to a name while it writes.
 TEMPORARY = r"(\.[0-9]+\.[0-9a-f]{8})?"
 
 
-def files(form: str) -> list[File]:
-    """The files in the folder with names of a form, or on the way to one, by name; none where it cannot be read.
+def files(form: str) -> list[tuple[float, int, str]]:
+    """When each file was modified, its size in bytes and its path, the oldest first: of the files in the folder with names of a
+    form, or on the way to one; none where it cannot be read.
 
     The form is a regular expression. The folder may be one that a user has chosen and keeps other files in.
     """
     import re
 
-    found: list[File] = []
+    found: list[tuple[float, int, str]] = []
     of_form = re.compile(form + TEMPORARY).fullmatch
     try:
         with os.scandir(folder()) as entries:
@@ -126,9 +116,9 @@ def files(form: str) -> list[File]:
                 try:
                     if of_form(entry.name) and entry.is_file(follow_symlinks=False):
                         state = entry.stat(follow_symlinks=False)
-                        found.append(File(entry.name, entry.path, state.st_size, state.st_mtime))
+                        found.append((state.st_mtime, state.st_size, entry.path))
                 except OSError:
                     continue  # removed by another process in the meantime
     except (OSError, ValueError):
         pass
-    return sorted(found, key=lambda file: file.name)
+    return sorted(found)

@@ -135,7 +135,9 @@ def _classify(piece: str, table: Table) -> int:
         elif first == "#" or (first == "\\" and len(piece) > 1):
             kind = SKIPPED
         elif first in "\"'" or piece[-1] in "\"'":
-            kind = STRING if _is_closed(piece) else UNKNOWN
+            from re import fullmatch
+
+            kind = STRING if fullmatch(table.string, piece) else UNKNOWN
         elif piece.isascii():
             kind = NAME if piece.isidentifier() else UNKNOWN
         else:
@@ -146,19 +148,6 @@ def _classify(piece: str, table: Table) -> int:
     if len(piece) < 100:
         table.seen[piece] = kind
     return kind
-
-
-def _is_closed(piece: str) -> bool:
-    """Whether a piece with quotes is a whole literal, given that only one that is not may lack its last quote."""
-    quote = piece[-1]
-    if quote not in "\"'":
-        return False
-    body = piece[min(position for mark in "\"'" if (position := piece.find(mark)) >= 0) :]
-    width = 3 if body.startswith(quote * 3) and len(body) > 2 else 1
-    if body[0] != quote or len(body) < 2 * width or not body.endswith(quote * width):
-        return False
-    inside = body[width:-width]
-    return (len(inside) - len(inside.rstrip("\\"))) % 2 == 0
 
 
 def _margin(text: str, position: int) -> str:

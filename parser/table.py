@@ -51,7 +51,7 @@ class Table:
     rule of one symbol that hands on its value. ``names`` are the symbols' names; a fixed terminal's is its text.
     """
 
-    __slots__ = ("closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts")
+    __slots__ = ("closing", "fixed", "names", "opening", "pattern", "rows", "rules", "seen", "starts", "string")
 
     def __init__(self, entry: dict[str, Any]) -> None:
         from re import compile
@@ -61,6 +61,7 @@ class Table:
         self.fixed: dict[str, int] = entry["fixed"]
         self.starts: dict[str, int] = entry["starts"]
         self.pattern = compile(entry["pattern"])
+        self.string: str = entry["string"]  # the regular expression of a whole literal
         self.rules: list[tuple[int, int, Action | None]] = [
             (length, symbol, getattr(builder, action) if action else None) for length, symbol, action in entry["rules"]
         ]
@@ -178,6 +179,7 @@ def make(grammar: str) -> dict[str, Any]:
         "fixed": fixed,
         "starts": {str(name): order[state] for name, state in states.start_states.items()},
         "pattern": _pattern(terminals, fixed),
+        "string": terminals["STRING"].pattern.to_regexp(),
     }
 
 

@@ -11,10 +11,11 @@ from collections import deque
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Pipe, wait
+from signal import SIG_BLOCK, SIG_SETMASK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask
 
 from ...parser.errors import AdiffError
 from .. import errors
-from ..interrupts import ABANDON, OUT_OF_TIME, unheard
+from ..interrupts import ABANDON, OUT_OF_TIME
 from .incoming import Incoming
 from .worker import serve
 
@@ -133,7 +134,8 @@ class Jobs:
     def begin(self) -> Process:
         """One process more."""
         ours, theirs = Pipe()
-        with unheard():
+        heard = pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM, SIGHUP))  # what comes meanwhile is heard after it
+        try:
             number = os.fork()
             if not number:
                 try:
@@ -145,6 +147,8 @@ class Jobs:
                     serve(self.answering, self.most, theirs, self.lifeline[0])
                 finally:
                     os._exit(errors.FAULT)
+        finally:
+            pthread_sigmask(SIG_SETMASK, heard)
         theirs.close()
         self.processes.append(Process(number, ours))
         return self.processes[-1]

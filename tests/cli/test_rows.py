@@ -201,7 +201,7 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("c.parquet", b"PAR1 cut", ["value", "x"], 4, "c.parquet: not a readable parquet table"),
     ("c.csv.gz", b"\x1f\x8b\x08\0cut", ["value", "x"], 4, "c.csv.gz: not a readable csv table"),
     ("c.csv.zst", b"no", ["value", "x"], 4, "c.csv.zst: not a readable csv table"),
-    ("c.npy", b"\x93NUMPY\1\0", ["value", "x"], 4, "c.npy: not a readable .npy file"),
+    ("c.npy", b"\x93NUMPY\1\0", ["value", "x"], 4, "c.npy: not a readable npy table"),
     ("c.npz", b"PK\3\4", ["value", "x"], 4, "c.npz: not a readable npz table"),
     ("c.ndjson", b'{"x": 1}\n{"x": 2}\n[1]\n', ["value", "x"], 4, "c.ndjson:3: not a row of the table"),
     ("c.ndjson", b'{"x": 1}\n{"x"\n', ["value", "x"], 4, "c.ndjson:2: not a row of the table"),

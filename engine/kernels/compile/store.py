@@ -114,9 +114,9 @@ def file_of(key: str) -> str:
 def make_room(size: int) -> None:
     """Remove the oldest entries where those that there are, and one of `size` bytes, would take too much."""
     files = cache.files(FORM)
-    total = size + sum(file.size for file in files)
-    for file in sorted(files, key=lambda file: file.modified):
+    total = size + sum(own for _, own, _ in files)
+    for _, own, path in files:
         if total <= MOST_BYTES:
             break
-        cache.remove(file.path)
-        total -= file.size
+        cache.remove(path)
+        total -= own
