@@ -197,8 +197,8 @@ def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> 
     if most is not None and size > most:
         raise errors.unusable(name, f"holds {size} bytes, and the limit is {most}", "raise it: --max-memory SIZE")
     try:
-        return usable(name, numpy.lib.format.read_array(file, allow_pickle=False))
-    except (AdiffError, MemoryError):
+        array = numpy.lib.format.read_array(file, allow_pickle=False)
+    except MemoryError:
         raise
     except Exception as error:  # whatever NumPy's reader, `ast` and `tokenize` have for what is no array
         if "allow_pickle" in str(error):
@@ -206,22 +206,9 @@ def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> 
             raise errors.unusable(name, "holds pickled Python objects, which are never read", hint) from None
         said = str(error).partition("\n")[0] if size else "it is empty"
         raise errors.unusable(name, f"not a readable .npy file: {said}") from None
-
-
-def usable(name: str, array: numpy.ndarray[Any, Any]) -> numpy.ndarray[Any, Any]:
-    """The array in the dtype of the language that holds its values."""
-    import numpy
-
-    kind, size = array.dtype.kind, array.dtype.itemsize
-    if kind == "u" and size == 8 and array.size and array.max() > numpy.iinfo(numpy.int64).max:
-        raise errors.unusable(name, "holds whole numbers beyond int64")
-    forms = {
-        "b": "bool", "i": "int32" if size == 4 else "int64", "u": "int64", "f": "float32" if size <= 4 else "float64",
-        "c": "complex64" if size == 8 else "complex128",
-    }  # fmt: skip
-    if kind not in forms and kind != "U":
+    if array.dtype.kind not in "biufcU":
         raise errors.unusable(name, f"its dtype {array.dtype} is not numeric")
-    return array.astype(forms[kind]) if kind in forms else array
+    return array
 
 
 def parse_table(path: str, text: str, delimiter: str) -> numpy.ndarray[Any, Any]:
