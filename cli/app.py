@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.markup import escape
-from typer.core import TyperGroup
 
 from ..engine.command import Argument, Command, Option
 from . import errors
@@ -42,22 +41,10 @@ def show(tokens: Sequence[str]) -> int:
         raise errors.unwritable("standard output", errors.reason(error)) from None
 
 
-class Group(TyperGroup):
-    """The commands in the order of the table."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = COMMANDS.called(cmd_name)
-        return super().get_command(ctx, command.name if command else cmd_name)
-
-
 def application() -> typer.Typer:
     """The application, whose commands are never run."""
     found = typer.Typer(
         name="adiff",
-        cls=Group,
         help=TAGLINE,
         epilog=examples(FIRST_STEPS)
         + "\n\nEnvironment:"

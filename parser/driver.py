@@ -45,11 +45,7 @@ def drive(table: Table, tokens: Tokens, start: str) -> Any:
             if build is None:
                 states[-1] = state = rows[states[-2]][symbol]
                 continue
-            if length == 3:
-                children = values[-3:]
-                del values[-2:], begins[-2:], states[-3:]
-                values[-1] = build(children, begins[-1], end)
-            elif length:
+            if length:
                 children = values[-length:]
                 del values[-length:], states[-length:]
                 if length > 1:
