@@ -68,9 +68,7 @@ def draw(drawing: Any, result: Result) -> None:
     if result.lines:
         drawing.canvas.listing(result.lines)
     else:
-        drawing.canvas.table(
-            result.header, lambda width: [(label, text, drawing.cell(x, width)) for label, text, x in result.rows]
-        )
+        drawing.columns(result.header, *zip(*result.rows))
 
 
 FORMAT = SHOWN[0]

@@ -78,13 +78,9 @@ def draw(drawing: Any, result: Result) -> None:
     for path, part in to:
         sources[part].append(bracketed(path) or "data")
 
-    def parts(width: int) -> Any:
-        return [
-            (f"part {index}", shorten(drawing, origin), drawing.cell(part, width))
-            for index, (part, origin) in enumerate(zip(parted.result, sources, strict=True))
-        ]
-
-    drawing.canvas.table(("part", "elements", "values"), parts)
+    names = [f"part {index}" for index in range(len(sources))]
+    elements = [shorten(drawing, origin) for origin in sources]
+    drawing.columns(("part", "elements", "values"), names, elements, parted.result)
     if parted.gradient is not None:
         drawing.heading("gradient of the sum of squares, by data")
         drawing.value(parted.gradient)

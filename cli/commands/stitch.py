@@ -61,14 +61,14 @@ def draw(drawing: Any, result: Result) -> None:
     header = ["row", "value", "from", "overwrites"]
     shown = range(min(length, MOST_ROWS))
     names = {row: [f"data[{part}]{bracketed(path)}" for part, path in writers.get(row, [])] for row in shown}
-    columns = 4 if any(len(found) > 1 for found in names.values()) else 3
-
-    def rows(width: int) -> Any:
-        values = drawing.column((parted.result[row] for row in shown), width)
-        origins = [(names[row][-1], ", ".join(names[row][:-1])) if names[row] else ("nobody", "") for row in shown]
-        return [(f"[{row}]", values[row], *origins[row])[:columns] for row in shown]
-
-    drawing.canvas.table(header[:columns], rows)
+    count = 4 if any(len(found) > 1 for found in names.values()) else 3
+    columns = [
+        [f"[{row}]" for row in shown],
+        [parted.result[row] for row in shown],
+        [names[row][-1] if names[row] else "nobody" for row in shown],
+        [", ".join(names[row][:-1]) for row in shown],
+    ]
+    drawing.columns(header[:count], *columns[:count])
     if length > MOST_ROWS:
         drawing.value(f"{drawing.marks.ellipsis} {length - MOST_ROWS} more rows")
     if parted.gradient is not None:

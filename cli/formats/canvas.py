@@ -59,8 +59,8 @@ class Canvas:
         """A table whose first column holds labels, or one block a row where the table is too wide; `written` gives the rows
         with no cell wider than so many columns, if that can be."""
         turned_rows = written(self.width - max(map(len, header)) - 6)
-        fitting = (rows for rows in map(written, range(self.width, 2 * self.width // 5, -4)) if self.fits(header, rows))
-        rows = next(fitting, None)
+        widths = range(self.width, 2 * self.width // 5 - 1, -2)
+        rows = next((rows for rows in map(written, widths) if self.fits(header, rows)), None)
         # What is cut to fit here and whole when turned is turned.
         if rows is not None and cut(rows, self.ascii) <= cut(turned_rows, self.ascii):
             self.grid(header, rows)

@@ -108,12 +108,7 @@ class Drawing:
     def entries(self, header: Sequence[str], rows: Any, count: int) -> None:
         """Places and values, an entry a line: the first of `count`."""
         shown = rows[:MOST_ENTRIES]
-
-        def written(width: int) -> Rows:
-            values = self.column((entry[-1] for entry in shown), width)
-            return [(*entry[:-1], value) for entry, value in zip(shown, values, strict=True)]
-
-        self.canvas.table(header, written)
+        self.columns(header, *(zip(*shown) if shown else [[]] * len(header)))
         if count > len(shown):
             self.canvas.line((f"{self.marks.ellipsis} {count - len(shown)} more entries", ""))
 
