@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from .builder import INNER
-from .depth import MAXIMUM_DEPTH, check_depth
 from .driver import Refused, drive
 from .errors import AdiffError
 from .lexer import tokenise, tokenise_inner
 from .mistake import Mistake
 from .source import Source, Span
+from .syntax import Binary, Node
 from .table import table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
+    from typing import Any
 
     from .syntax import Expression, Module
 
 
+# Each level costs a recursive walk a few Python frames of about half a kilobyte, so this depth costs it some 20 MB.
+MAXIMUM_DEPTH = 10_000
 PROMPT = "'>>>' and 'In [1]:' are a console's prompts: they are passed over where the whole text begins with one"
 
 
@@ -55,6 +58,32 @@ def parse(source: Source) -> Module:
         hint = PROMPT if prompted else None
         raise AdiffError(mistake.code, mistake.message, span, hint or mistake.hint) from None
     return tree
+
+
+def check_depth(root: Node) -> None:
+    """Raise Mistake where nodes are nested deeper than MAXIMUM_DEPTH.
+
+    Going from a Binary to its left operand does not count: a long sum is a deep tree, but a loop walks down its spine.
+    """
+    pending: list[tuple[Any, int]] = [(root, 0)]
+    while pending:
+        item, depth = pending.pop()
+        if type(item) is list:
+            pending.extend([(element, depth) for element in item])
+        elif isinstance(item, Node):
+            if depth > MAXIMUM_DEPTH:
+                raise Mistake(
+                    "E0139",
+                    f"this is nested more than {MAXIMUM_DEPTH} levels deep",
+                    item.start,
+                    item.end,
+                    "give a part of it a name in a statement of its own",
+                )
+            if type(item) is Binary:
+                pending.append((item.right, depth + 1))
+                pending.append((item.left, depth))
+            else:
+                pending.extend([(getattr(item, field), depth + 1) for field in type(item).__slots__])
 
 
 def parse_inner(text: str, start: int, end: int, base: int) -> Expression:

@@ -1,5 +1,5 @@
-"""Lines of a batch answered by several processes, which are forked off this one: who gets which, and the order of what
-they answer.
+"""Lines of a batch answered by several processes, which are forked off this one: who gets which, the order of what they answer,
+and what such a process does.
 
 A process has one line at a time. What is done before its turn is kept until then.
 """
@@ -7,27 +7,30 @@ A process has one line at a time. What is done before its turn is kept until the
 from __future__ import annotations
 
 import os
+import signal
+from _thread import start_new_thread
 from collections import deque
 from contextlib import suppress
 from functools import partial
 from multiprocessing.connection import Pipe, wait
-from signal import SIG_BLOCK, SIG_SETMASK, SIGHUP, SIGINT, SIGTERM, pthread_sigmask
 
 from ...parser.errors import AdiffError
 from .. import errors
-from ..interrupts import ABANDON, OUT_OF_TIME
+from ..interrupts import ABANDON, OUT_OF_TIME, deadline
+from ..memory import guard
 from .incoming import Incoming
-from .worker import serve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
+    from threading import Timer
+    from typing import NoReturn
 
     from .line import Answering, Reply
 
 AHEAD = 256  # lines that may be handed out before the first of them is written, for each process
-SIGKILL = 9
+ENDING = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
 
 
 class Process:
@@ -82,7 +85,7 @@ class Jobs:
         """End all processes at once. A thread may ask for it while others come and go."""
         for process in list(self.processes):
             with suppress(ProcessLookupError):
-                os.kill(process.number, SIGKILL)
+                os.kill(process.number, signal.SIGKILL)
 
     def replies(self) -> Iterator[Reply]:
         """What the lines come to, in their order."""
@@ -134,7 +137,7 @@ class Jobs:
     def begin(self) -> Process:
         """One process more."""
         ours, theirs = Pipe()
-        heard = pthread_sigmask(SIG_BLOCK, (SIGINT, SIGTERM, SIGHUP))  # what comes meanwhile is heard after it
+        heard = signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)  # what comes meanwhile is heard after it
         try:
             number = os.fork()
             if not number:
@@ -148,7 +151,7 @@ class Jobs:
                 finally:
                     os._exit(errors.FAULT)
         finally:
-            pthread_sigmask(SIG_SETMASK, heard)
+            signal.pthread_sigmask(signal.SIG_SETMASK, heard)
         theirs.close()
         self.processes.append(Process(number, ours))
         return self.processes[-1]
@@ -190,12 +193,69 @@ def why(status: int, limit: float | None) -> AdiffError:
         return out_of_time(limit)
     name = f"signal {-status}"
     if status < 0:
-        from signal import Signals
-
-        name = Signals(-status).name if -status in set(Signals) else name
-    if -status == SIGKILL:
+        name = signal.Signals(-status).name if -status in set(signal.Signals) else name
+    if -status == signal.SIGKILL:
         hint = "the system does so where memory runs out: --max-memory sets a limit, and fewer --jobs need less"
         return AdiffError("E0611", f"the process that answered this line was ended by {name}", hint=hint)
     how = f"was ended by {name}" if status < 0 else f"ended with status {status}"
     said = f"a fault of adiff's own: the process that answered this line {how}"
     return AdiffError("E0911", said, hint="please report it")
+
+
+# --- a process ---------------------------------------------------------------------------------------------------------
+
+
+def serve(answering: Answering, processes: int, connection: Connection, lifeline: int) -> NoReturn:
+    """Answer lines until no more come, as one of so many processes. Who hands them out decides when that ends: signals that
+    may go to all of a group are left to it, and when it is gone, `lifeline` is at its end."""
+    ignore()
+    ABANDON.clear()
+    start_new_thread(die_with, (lifeline,))
+    guard(processes)
+    share_cores(processes)
+    let_go_of_streams(answering)
+    limits: list[Timer] = []
+    answering.limited = lambda seconds: limits.append(deadline(seconds))
+    while True:
+        try:
+            number, raw = connection.recv()
+        except EOFError:
+            os._exit(0)
+        try:
+            reply = answering.reply(number, raw)
+        except MemoryError as error:  # for the answer itself
+            reply = answering.failed(answering.record(number, raw), errors.from_exception(error))
+        while limits:
+            limits.pop().cancel()
+        connection.send(reply)
+
+
+def ignore() -> None:
+    """Hear none of these signals, which were unheard while the process was forked."""
+    signal.set_wakeup_fd(-1)
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, ENDING)
+
+
+def die_with(lifeline: int) -> None:
+    """The thread that ends this process with the one whose end of the pipe this was."""
+    os.read(lifeline, 1)
+    os._exit(0)
+
+
+def share_cores(processes: int) -> None:
+    """Leave to others their part of the cores, unless somebody has said how many a process may use."""
+    from ...engine.core.machine import cores
+
+    if not os.environ.get("ADIFF_THREADS"):
+        os.environ["ADIFF_THREADS"] = str(max(cores() // processes, 1))
+
+
+def let_go_of_streams(answering: Answering) -> None:
+    """Standard input and output are those of the process that hands out lines: their other ends must not wait for this one."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number, stream in enumerate((answering.environment.stdin, answering.environment.stdout)):
+        if stream is not None:
+            os.dup2(nowhere, number)
+    os.close(nowhere)

@@ -7,9 +7,8 @@ from pathlib import Path
 from runpy import run_path
 
 import pytest
-from adiff.parser import depth
 from adiff.parser.errors import AdiffError
-from adiff.parser.parse import parse
+from adiff.parser.parse import MAXIMUM_DEPTH, parse
 from adiff.parser.source import Source
 from adiff.parser.syntax import Binary, Module, Name
 
@@ -80,7 +79,7 @@ def test_nesting_has_a_limit(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["if a: b\n" + "elif a: b\n" * (depth.MAXIMUM_DEPTH + 1), "".join(" " * k + "if x:\n" for k in range(102))],
+    ["if a: b\n" + "elif a: b\n" * (MAXIMUM_DEPTH + 1), "".join(" " * k + "if x:\n" for k in range(102))],
 )
 def test_long_elif_chains_and_deep_blocks_are_refused(text: str) -> None:
     with pytest.raises(AdiffError) as caught:
@@ -96,7 +95,7 @@ HOSTILE: dict[str, tuple[str, str]] = run_path(str(TEXTS))["HOSTILE"]
 STEPS = """
 import json, runpy, sys
 from adiff.parser.errors import AdiffError
-from adiff.parser.parse import parse
+from adiff.parser.parse import MAXIMUM_DEPTH, parse
 from adiff.parser.source import Source
 
 def steps(text):
