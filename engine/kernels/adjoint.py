@@ -105,8 +105,6 @@ class Adjoint:
                 self.branch(stmt)
             elif stmt.__class__ is Loop:
                 self.loop(stmt)
-            elif stmt.__class__ is Get and stmt.out in self.cotangents:
-                raise Unsupported("the reverse mode of a loop's reverse sweep")
 
     def apply(self, stmt: Apply) -> None:
         found = [self.cotangents.pop(out, None) for out in stmt.outs]
@@ -200,6 +198,8 @@ class Adjoint:
         seeds = {out: self.cotangents.pop(out) for _, _, _, out in active if out in self.cotangents}
         if not seeds:
             return
+        if any(part.__class__ is Get for part in walk(stmt.body)):
+            raise Unsupported("the reverse mode of a loop's reverse sweep")
         builder = self.builder
         sums = running_sums(stmt)
         constant = [(entry, seeds[entry[3]]) for entry in active if entry[0] in sums and entry[3] in seeds]
