@@ -20,7 +20,7 @@ from ..kinds.drawing import Drawing
 from ..kinds.exceptions import EXCEPTIONS
 from ..kinds.functions import Builtin, Function, in_library, invoke
 from ..kinds.kind import Context
-from ..kinds.operators import binary, truth
+from ..kinds.operators import truth
 from ..kinds.text import representation, text
 from ..kinds.variable import Variable
 from ..ops.structure import as_dtype
@@ -52,10 +52,6 @@ def round_(x: Any, ndigits: Any = None) -> Any:
     if x.__class__ in (int, bool, float):
         return round(x) if ndigits is None else round(x, integer(ndigits, "round"))
     return OPERATORS.round.call((x,), None if ndigits is None else {"decimals": ndigits})
-
-
-def pow_(base: Any, exponent: Any) -> Any:
-    return binary(OPERATORS.power, "**", base, exponent)
 
 
 def int_(x: Any = 0) -> Any:
@@ -120,14 +116,9 @@ def complex_(real: Any = 0.0, imag: Any = 0.0) -> Any:
 
 
 def print_(
-    *values: Any,
-    sep: Any = " ",
-    end: Any = "\n",
-    flush: Any = False,
-    file: Any = None,
-    summarize: Any = None,
+    *values: Any, sep: Any = " ", end: Any = "\n", flush: Any = False, file: Any = None, summarize: Any = None,
     output_stream: Any = None,
-) -> None:
+) -> None:  # fmt: skip
     """Write values to the program's output; never recorded."""
     write = STATE.write
     if write is not None:
@@ -270,7 +261,7 @@ def print_with(options: dict[str, Any], formatter: Any = None) -> None:
 FUNCTIONS: dict[str, Any] = {
     **SEQUENCES, "int": int_, "float": float_, "slice": slice_, "bool": lambda x=False: truth(x), "complex": complex_, "abs": abs_,
     "str": lambda x="": text(x), "round": round_,
-    "print": print_, "pow": pow_, "isinstance": isinstance_, "type": type_,
+    "print": print_, "isinstance": isinstance_, "type": type_,
     "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
     "repr": representation,

@@ -45,7 +45,7 @@ def len_(x: Any) -> int:
 
 
 def integer(x: Any, what: str) -> int:
-    value = static(as_operand(x))
+    value = static(as_operand(counted(x)))
     if value.__class__ not in (int, bool):
         given = f"the float {value}" if value.__class__ is float and value.is_integer() else describe(x)
         raise failure("E0304", f"{what} needs integers, and got {given}", "write int(n)")
@@ -56,14 +56,10 @@ def range_(start: Any, stop: Any = None, step: Any = 1) -> range:
     """Python's range. A bare integer that is differentiated still counts as the integer it is."""
     if stop is None:
         start, stop = 0, start
-    values = [whole(v, "range") for v in (start, stop, step)]
+    values = [integer(v, "range") for v in (start, stop, step)]
     if values[2] == 0:
         raise failure("E0401", "range: the step must not be 0")
     return range(*values)
-
-
-def whole(x: Any, what: str) -> int:
-    return integer(counted(x), what)
 
 
 def collected(x: Any = ()) -> list[Any]:
@@ -169,7 +165,9 @@ def is_items(x: Any) -> bool:
     return x.__class__ in (list, tuple, range, str, dict, Instance, *VIEWS) or hasattr(x, "__next__")
 
 
-def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Callable[..., Any]:
+def extreme(
+    of_numbers: Callable[[list[Any]], Any], row: Operation, reduction: Operation, sign: str
+) -> Callable[..., Any]:
     def pick(*xs: Any, axis: Any = None, keepdims: Any = False, key: Any = None, default: Any = None) -> Any:
         """Python's max or min of several values or of a list; NumPy's of a tensor."""
         alone = len(xs) == 1
@@ -179,19 +177,16 @@ def extreme(name: str, row: Operation, reduction: Operation, sign: str) -> Calla
         if not items:
             if alone and default is not None:
                 return default
-            raise failure("E0401", f"{name} of nothing", "give default=...")
+            raise failure("E0401", f"{of_numbers.__name__} of nothing", "give default=...")
         if alone and items[0].__class__ is list and key is None:
             return reduction.call((items,), None)
         if key is not None:
             return sorted_(items, key=key, reverse=sign == ">")[0]
         best = items[0]
+        if all(item.__class__ in NUMBERS for item in items):
+            return next((float("nan") for item in items if item != item), of_numbers(items))
         for item in items[1:]:
-            if best.__class__ in NUMBERS and item.__class__ in NUMBERS:
-                if item != item or best != best:
-                    best = float("nan")
-                elif (item < best) if sign == "<" else (item > best):
-                    best = item
-            elif best.__class__ in ORDERED and item.__class__ in ORDERED:
+            if best.__class__ in ORDERED and item.__class__ in ORDERED:
                 if truth(compare(OPERATOR_ROWS[sign], sign, item, best)):
                     best = item
             else:
@@ -215,7 +210,7 @@ any_of = quantifier(any, OPERATORS.any)
 all_of = quantifier(all, OPERATORS.all)
 FUNCTIONS: dict[str, Any] = {
     "len": len_, "range": range_, "zip": zip_, "enumerate": enumerate_, "list": collected, "tuple": tuple_, "dict": dict_,
-    "min": extreme("min", OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme("max", OPERATORS.maximum, OPERATORS.max, ">"),
+    "min": extreme(min, OPERATORS.minimum, OPERATORS.min, "<"), "max": extreme(max, OPERATORS.maximum, OPERATORS.max, ">"),
     "sum": sum_, "sorted": sorted_, "reversed": reversed_, "map": map_, "filter": filter_,
     "any": any_of, "all": all_of, "iter": iterate, "next": next_,
 }  # fmt: skip

@@ -59,11 +59,9 @@ def watch(compiler: Compiler, node: c.Watch) -> Run:
         x = value(f)
         STATE.site = site
         watch = getattr(t, "watch", None)
-        if hasattr(t, "get_attribute"):
+        if watch is None:
             invoke_method(t, "watch", [x], {})
             return
-        if watch is None:
-            raise failure("E0304", f"{describe(t)} has no method 'watch'", "GradientTape has")
         watched = watch(x)
         if put is not None and (several or watched is not x):
             put(f, watched)

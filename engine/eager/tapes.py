@@ -11,7 +11,6 @@ from ..core.operands import as_operand, describe, operand_dtype, shape_text, ten
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..kinds.functions import Derived
-from ..kinds.kind import Context
 from .structure import flatten, located, rebuild
 
 TYPE_CHECKING = False
@@ -59,7 +58,7 @@ class VariableTape(Tape):
             self.watch(snapshot)
 
 
-class GradientTape(Context):
+class GradientTape:
     """The value of `GradientTape(...)` in a program."""
 
     __slots__ = ("active", "entered", "persistent", "tape", "used")
@@ -75,7 +74,7 @@ class GradientTape(Context):
         self.entered = False
         self.used = False
 
-    def enter(self) -> GradientTape:
+    def __enter__(self) -> GradientTape:
         if self.active:
             raise failure("E0504", "this tape is already recording", "enter it again after its block has ended")
         if not self.persistent and self.used:
@@ -87,11 +86,14 @@ class GradientTape(Context):
         self.entered = True
         return self
 
-    def leave(self) -> None:
+    def __exit__(self, *error: Any) -> None:
         if self.active:
             if self.tape in RECORDERS:  # it is not while stop_recording suspends it
                 RECORDERS.remove(self.tape)
             self.active = False
+
+    method___enter__ = __enter__
+    method___exit__ = __exit__
 
     # --- watching ---------------------------------------------------------------------------------------------------
 
@@ -152,7 +154,7 @@ class GradientTape(Context):
                     "write GradientTape(persistent=True)",
                 )
             self.used = True
-            self.leave()
+            self.__exit__()
         return not self.persistent
 
     def method_gradient(
@@ -244,11 +246,11 @@ class GradientTape(Context):
     def method_reset(self) -> None:
         """Forget what was recorded and watched."""
         active = self.active
-        self.leave()
+        self.__exit__()
         self.tape = VariableTape(self.tape.automatic)
         self.used = False
         if active:
-            self.enter()
+            self.__enter__()
 
     def method_watched_variables(self) -> tuple[Variable, ...]:
         return tuple(self.tape.variables)

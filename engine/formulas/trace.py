@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Run = Callable[[Any], Any]
 
 # The functions of the language that are run as they are.
-PLAIN = ("len", "list", "tuple", "dict", "zip", "enumerate", "range", "reversed", "map", "sum", "abs", "pow", "float")
+PLAIN = ("len", "list", "tuple", "dict", "zip", "enumerate", "range", "reversed", "map", "sum", "abs", "float")
 FUNCTIONS = (Operation, Builtin)
 # A condition that the inputs decide is followed into functions that call one another as deeply as this.
 MOST_NESTED = 16

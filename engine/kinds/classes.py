@@ -153,10 +153,7 @@ class Instance(Compound):
     def __hash__(self) -> int:
         if not self.has("__hash__"):
             return id(self)
-        found = self.call_method("__hash__", [], {})
-        if found.__class__ is not int:
-            raise failure("E0304", f"__hash__ of {self.cls.name} gives {describe(found)}, and must give an integer")
-        return hash(found)
+        return hash(self.checked("__hash__", int, "an integer"))
 
     def __eq__(self, other: object) -> bool:
         if self is other or other.__class__ is not Instance or not (self.has("__hash__") and self.has("__eq__")):
@@ -212,6 +209,13 @@ class Instance(Compound):
             raise failure("E0304", f"{self.description} {lack}", hint)
         return self.call_method(name, args, keywords or {})
 
+    def checked(self, name: str, kind: Any, what: str, lack: str = "") -> Any:
+        """What a method gives that must give a value of a kind."""
+        found: Any = self.required(name, lack, [])
+        if found.__class__ is not kind or (name == "__len__" and found < 0):
+            raise failure("E0304", f"{name} of {self.cls.name} gives {describe(found)}, and must give {what}")
+        return found
+
     def has(self, name: str) -> bool:
         return self.cls.lookup(name) is not ABSENT
 
@@ -224,28 +228,19 @@ class Instance(Compound):
 
     def text(self, show: Callable[[Any], str]) -> str:
         if self.has("__repr__"):
-            return self.words("__repr__")
+            return str(self.checked("__repr__", str, "a string"))
         return f"<{self.cls.name}>"
 
     def shown(self) -> str:
         """What print shows."""
-        return self.words("__str__") if self.has("__str__") else self.text(str)
-
-    def words(self, name: str) -> str:
-        found = self.call_method(name, [], {})
-        if found.__class__ is not str:
-            raise failure("E0304", f"{name} of {self.cls.name} gives {describe(found)}, and must give a string")
-        return str(found)
+        return self.checked("__str__", str, "a string") if self.has("__str__") else self.text(str)
 
     def as_result(self) -> Any:
         """What stands for it in a result, while its program still runs: what its `_result` gives, or its text."""
         return self.call_method("_result", [], {}) if self.has("_result") else self.text(str)
 
     def length(self) -> int:
-        found = self.required("__len__", "has no length", [])
-        if found.__class__ is not int or found < 0:
-            raise failure("E0304", f"__len__ of {self.cls.name} gives {describe(found)}, and must give a count")
-        return int(found)
+        return int(self.checked("__len__", int, "a count", "has no length"))
 
     def get_item(self, index: Any) -> Any:
         return self.required("__getitem__", "has no items", [index])

@@ -97,22 +97,13 @@ class Compound(Kind):
 
 
 class Context:
-    """What `with` can enter. The default does nothing (`tf.device`, `tf.name_scope`)."""
+    """What `with` can enter, and does nothing (`tf.device`, `tf.name_scope`)."""
 
     __slots__ = ()
     description = "a context"
 
-    def enter(self) -> Any:
+    def __enter__(self) -> None:
         return None
-
-    def leave(self) -> None:
-        return None
-
-    def __enter__(self) -> Any:
-        return self.enter()
 
     def __exit__(self, *error: Any) -> None:
-        self.leave()
-
-    method___enter__ = __enter__
-    method___exit__ = __exit__
+        return None

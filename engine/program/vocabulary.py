@@ -37,7 +37,7 @@ CONSTANTS: dict[str, Any] = {
 INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
-    map filter iter next print pow isinstance type repr
+    map filter iter next print isinstance type repr
     grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
     as_dtype GradientTape Variable no_op device name_scope tf.Variable
     getattr setattr callable ord chr super staticmethod classmethod property Tensor
@@ -55,7 +55,7 @@ INTRINSIC_ALIASES = {
 }
 
 # Bare built-ins of Python that mean Python's function, not the row that NumPy calls the same.
-BUILTINS_FIRST = frozenset("abs min max sum round sorted any all pow slice".split())
+BUILTINS_FIRST = frozenset("abs min max sum round sorted any all slice".split())
 
 # Modules whose names are bound without an import, and the prefixes under them that change nothing.
 MODULES = {

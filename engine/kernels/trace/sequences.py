@@ -102,7 +102,7 @@ def fits_together(items: Any) -> bool:
 def range_(start: Any, stop: Any = None, step: Any = 1) -> Any:
     if stop is None:
         start, stop = 0, start
-    bounds = [x.as_index() if x.__class__ is Sym else eager.whole(x, "range") for x in (start, stop, step)]
+    bounds = [x.as_index() if x.__class__ is Sym else eager.integer(x, "range") for x in (start, stop, step)]
     if any(x.__class__ is Sym and (x.kind != INT or x.shape) for x in bounds):
         raise Unsupported("a range that is not bounded by integers", STATE.site)
     start, stop, step = bounds
