@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from ..core.dtypes import DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import path_ends
@@ -50,7 +52,7 @@ def get_attribute(value: Any, name: str) -> Any:
     method = method_of(value, name)
     if method is not None:
         return Method(method, value)
-    if hasattr(value, "read_value") and known_of_tensors(name):
+    if hasattr(value, "read_value") and name in of_tensors():
         return get_attribute(value.read_value(), name)
     if cls is tuple and name in ("rank", "ndims"):  # of a shape
         return len(value)
@@ -76,21 +78,17 @@ def refuse_private(value: Any, name: str) -> None:
             raise has_no_attribute(describe(value), name, known)
 
 
-def known_of_tensors(name: str) -> bool:
-    return (
-        name in TENSOR_ATTRIBUTES
-        or name in METHODS
-        or name in TENSOR_METHODS
-        or name in public(CONTAINER_FILES[Tensor])
-    )
+@cache
+def of_tensors() -> list[str]:
+    """The names of the attributes and methods of tensors."""
+    return [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS, *public(CONTAINER_FILES[Tensor])]
 
 
 def no_attribute(value: Any, name: str) -> Exception:
-    if value.__class__ in NUMERIC:
-        known = [*TENSOR_ATTRIBUTES, *METHODS, *TENSOR_METHODS, *written_methods(value)]
-    else:
-        known = list(CONTAINER_METHODS.get(value.__class__, ()))
-        known += [*[m[7:] for m in dir(value) if m.startswith("method_")], *written_methods(value)]
+    known = of_tensors()
+    if value.__class__ not in NUMERIC:
+        known = [m[7:] for m in dir(value) if m.startswith("method_")]
+        known = [*CONTAINER_METHODS.get(value.__class__, ()), *known, *written_methods(value)]
     return has_no_attribute(describe(value), name, known)
 
 
@@ -217,7 +215,7 @@ def invoke_method(value: Any, name: str, args: list[Any], keywords: dict[str, An
         refuse_private(value, name)
         return value.call_method(name, args, keywords)
     found = None if hasattr(value, "get_attribute") else method_of(value, name)
-    if found is None and value.__class__ in (list, tuple) and known_of_tensors(name):
+    if found is None and value.__class__ in (list, tuple) and name in of_tensors():
         return invoke_method(as_operand(value), name, args, keywords)
     if found is None:
         return invoke(get_attribute(value, name), args, keywords)

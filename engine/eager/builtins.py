@@ -211,8 +211,8 @@ def isinstance_(x: Any, kinds: Any) -> bool:
     return False
 
 
-def variable_in(constant: Callable[[], Any]) -> Callable[..., Variable]:
-    """Variables of the default dtypes that a row which makes constants has."""
+def variable_in(module: str) -> Callable[..., Variable]:
+    """What makes Variables of the default dtypes of a module."""
 
     def variable(
         initial_value: Any, trainable: Any = True, validate_shape: Any = True, caching_device: Any = None, name: Any = "",
@@ -220,7 +220,12 @@ def variable_in(constant: Callable[[], Any]) -> Callable[..., Variable]:
         synchronization: Any = None, aggregation: Any = None, shape: Any = None, experimental_enable_variable_lifting: Any = True,
     ) -> Variable:  # fmt: skip
         made = invoke(initial_value, [], {}) if callable_(initial_value) else initial_value
-        found = Variable(constant()(made, dtype=dtype), truth(trainable), name or "")
+        constant = OPERATORS.constant
+        if module == "tf":
+            from ..ops.tensorflow import TENSORFLOW
+
+            constant = TENSORFLOW["constant"]
+        found = Variable(constant(made, dtype=dtype), truth(trainable), name or "")
         found.constraint = constraint
         if in_library(STATE.site):
             found.path = found.label  # one of Keras'
@@ -229,18 +234,8 @@ def variable_in(constant: Callable[[], Any]) -> Callable[..., Variable]:
     return variable
 
 
-def tensorflow_constant() -> Any:
-    from ..ops.tensorflow import TENSORFLOW
-
-    return TENSORFLOW["constant"]
-
-
 def gradient_tape(persistent: Any = False, watch_accessed_variables: Any = True) -> GradientTape:
     return GradientTape(truth(persistent), truth(watch_accessed_variables))
-
-
-def scope(*args: Any, **named: Any) -> Context:
-    return Context()
 
 
 def print_options() -> Any:
@@ -265,10 +260,10 @@ FUNCTIONS: dict[str, Any] = {
     "getattr": getattr_, "setattr": setattr_, "callable": callable_, "ord": ord_, "chr": chr_,
     "Tensor": tensor_,
     "repr": representation,
-    "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable_in(lambda: OPERATORS.constant),
-    "tf.Variable": variable_in(tensorflow_constant), "device": scope,
+    "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable_in("adiff"),
+    "tf.Variable": variable_in("tf"), **dict.fromkeys(("device", "name_scope"), lambda *args, **named: Context()),
     "no_op": lambda *args, **named: None,
-    "name_scope": scope, "internal.print_options": print_options,
+    "internal.print_options": print_options,
     "internal.print_with": print_with, **CLASSES, **TAPES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 

@@ -78,9 +78,7 @@ def tuple_(x: Any = ()) -> tuple[Any, ...]:
     return tuple(collected(x))
 
 
-def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
-    if pairs is None:
-        return dict(named)
+def dict_(pairs: Any = (), /, **named: Any) -> dict[Any, Any]:
     if pairs.__class__ is dict:
         return {**pairs, **named}
     if pairs.__class__ is Instance and pairs.has("items"):
