@@ -26,13 +26,14 @@ from ..kinds.variable import Variable
 from ..ops.structure import as_dtype
 from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute
+from .custom_rules import custom_gradient
 from .libraries import FUNCTIONS as INTERNAL
 from .libraries import WithDefaultDtypes
 from .sequences import FUNCTIONS as SEQUENCES
 from .sequences import integer
 from .tapes import FUNCTIONS as TAPES
 from .tapes import GradientTape, beyond_tensorflow
-from .transforms import TRANSFORMS
+from .transforms import FUNCTIONS as TRANSFORMS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -263,7 +264,7 @@ FUNCTIONS: dict[str, Any] = {
     "as_dtype": lambda dtype: as_dtype(dtype), "GradientTape": gradient_tape, "Variable": variable_in("adiff"),
     "tf.Variable": variable_in("tf"), **dict.fromkeys(("device", "name_scope"), lambda *args, **named: Context()),
     "no_op": lambda *args, **named: None,
-    "internal.print_options": print_options,
+    "custom_gradient": custom_gradient, "internal.print_options": print_options,
     "internal.print_with": print_with, **CLASSES, **TAPES, **TRANSFORMS, **INTERNAL,
 }  # fmt: skip
 

@@ -124,7 +124,7 @@ def is_by_first(node: Any) -> bool:
     made = node.function if node.__class__ is c.Call else None
     if made.__class__ is not c.Call or len(made.args) != 1 or made.keywords or len(node.args) < 2:
         return False
-    return made.function.__class__ is c.Intrinsic and made.function.name in BY_FIRST
+    return made.function.__class__ is c.LibraryName and made.function.name in BY_FIRST
 
 
 def augment(compiler: Compiler, node: c.Augment) -> Run:

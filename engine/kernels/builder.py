@@ -265,6 +265,8 @@ class Builder:
         if known is not None and not known:
             return
         site = STATE.site
+        if site.source is not None and site.source.library:
+            site = STATE.outside
         key = (text, site.start, site.end)
         number = self.numbers.get(key)
         if number is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.operands import as_operand
+from ..core.operands import as_operand, operand_dtype
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, count, shape_of
 from .adjoint import Adjoint, zeros
@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 def source(builder: Builder, x: Any) -> Sym:
     """A variable of its own for an argument that is differentiated: what else depends on the argument has no part in it."""
     x = as_operand(x)
-    shape = shape_of(x)
-    operand = builder.operand(x)
-    if operand.__class__ in (int, bool):
-        operand = float(operand)
-    elif operand.__class__ is Var and operand.kind != FLOAT:
-        raise Unsupported("a derivative by an integer")
+    if operand_dtype(x).kind != FLOAT:
+        raise Unsupported("a derivative by what is no float", STATE.site)
     # Appended here: an equal application would be shared, and with it what the function computes.
-    out = Var(FLOAT, shape)
-    builder.definitions[out] = made = Apply((out,), OPERATORS.positive, (operand,), {}, STATE.site)
+    out = Var(FLOAT, shape_of(x))
+    builder.definitions[out] = made = Apply((out,), OPERATORS.positive, (builder.operand(x),), {}, STATE.site)
     builder.block.append(made)
     return builder.sym(out, getattr(x, "dtype", None))  # type: ignore[no-any-return]
 

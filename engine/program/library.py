@@ -143,7 +143,7 @@ WRITTEN = {
     **OPERATIONS,
     **{
         name: place
-        for file in ("builtins", "builtins.sets", "control", "numpy", "optimize", "tape")
+        for file in ("builtins", "builtins.sets", "control", "numpy", "optimize", "tape", "transforms")
         for name, place in named(file).items()
     },
     "partial": ("python/functools", "partial"),

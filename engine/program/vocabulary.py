@@ -38,8 +38,7 @@ INTRINSICS = frozenset(
     """
     len range zip enumerate list tuple dict int float bool complex str abs min max sum round sorted reversed any all
     map filter iter next print isinstance type repr
-    grad value_and_grad jacobian jacfwd jacrev hessian jvp vjp hvp custom_gradient
-    as_dtype GradientTape Variable no_op device name_scope tf.Variable
+    custom_gradient as_dtype GradientTape Variable no_op device name_scope tf.Variable
     getattr setattr callable ord chr super staticmethod classmethod property Tensor
     """.split()
 )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from ...core.operands import as_operand, operand_dtype
+from ...core.operands import as_operand
 from ...core.state import STATE
 from ...core.tensor import OPERATORS
 from ...eager import builtins as eager
 from ...eager import sequences
-from ...eager import transforms as eager_transforms
-from ...kinds.functions import Derived, callable_of
+from ...eager.transforms import Call
 from ...kinds.operators import truth
 from ..ir import BOOL, FLOAT, INT, LIMIT, Unsupported
 from ..symbols import Sym
@@ -89,10 +88,10 @@ FUNCTIONS: dict[str, Any] = {
     **eager.FUNCTIONS, **SEQUENCES, "int": int_, "float": float_, "bool": bool_, "print": print_,
     "any": quantified(sequences.any_of), "all": quantified(sequences.all_of), "isinstance": isinstance_,
     "setattr": declined("attributes that are assigned"),
-    "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"), "vjp": declined("vjp"),
+    "type": declined("the type of a value"), "GradientTape": declined("a tape of the program"),
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
     "custom_gradient": declined("custom_gradient"),
-    **dict.fromkeys(("jacobian", "jacfwd", "jacrev"), declined("the Jacobian of a function of the program")),
+    "internal.vjp": declined("vjp"), "internal.jacobian": declined("the Jacobian of a function of the program"),
     "iter": declined("iterators"), "next": declined("iterators"),
 }  # fmt: skip
 
@@ -100,62 +99,29 @@ FUNCTIONS: dict[str, Any] = {
 # --- functions that give derivatives of functions, by differentiating the IR ----------------------------------------------
 
 
-def prepared(f: Any, args: list[Any], keywords: dict[str, Any], argnums: Any) -> eager_transforms.Arguments:
-    """The arguments of a call of a derivative; its `leaves` are operands."""
-    call = eager_transforms.Arguments(f, args, keywords, argnums)
-    call.leaves = [as_operand(x) for x in call.leaves]
-    if any(operand_dtype(x).kind != FLOAT for x in call.leaves):
-        raise Unsupported("a derivative by what is no float", STATE.site)
-    return call
-
-
 def derivatives(builder: Builder) -> dict[str, Any]:
-    """The functions of the language that give derivatives."""
+    """What the functions that give derivatives call (engine/library/transforms.adiff)."""
+
     from .. import transforms
 
-    def value_and_grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
-        callable_of(f, "value_and_grad")
+    def value_and_gradients(call: Call) -> tuple[Any, Any]:
+        y, gradients = transforms.value_and_gradients(builder, call.scalar, call.leaves)
+        return y, call.result(gradients)
 
-        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-            call = prepared(f, args, keywords, argnums)
-            y, found = transforms.value_and_gradients(builder, call.scalar("grad", has_aux), call.leaves)
-            return (y, call.auxiliary) if has_aux else y, call.result(found)
+    def hessian(call: Call) -> Any:
+        return call.result([call.result(row) for row in transforms.hessian(builder, call.scalar, call.leaves)])
 
-        return Derived("value_and_grad", run)
+    def jvp(call: Call, tangents: list[Any]) -> tuple[Any, Any]:
+        return transforms.jvp(builder, lambda inputs: as_operand(call.function(inputs)), call.leaves, tangents)
 
-    def grad(f: Any, argnums: Any = 0, has_aux: Any = False) -> Derived:
-        both = value_and_grad(f, argnums, has_aux)
-
-        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-            y, g = both.run(args, keywords)
-            return (g, y[1]) if has_aux else g
-
-        return Derived("grad", run)
-
-    def hessian(f: Any, argnums: Any = 0) -> Derived:
-        callable_of(f, "hessian")
-
-        def run(args: list[Any], keywords: dict[str, Any]) -> Any:
-            call = prepared(f, args, keywords, argnums)
-            blocks = transforms.hessian(builder, call.scalar("hessian"), call.leaves)
-            return call.result([call.result(row) for row in blocks])
-
-        return Derived("hessian", run)
-
-    def jvp(f: Any, primals: Any, tangents: Any) -> Any:
-        args, directions = eager_transforms.parts_of(primals, tangents)
-        call = prepared(callable_of(f, "jvp"), args, {}, tuple(range(len(args))))
-        seeds = eager_transforms.directions_of(args, directions)
-        if len(seeds) != len(call.leaves):
-            raise Unsupported(f"{ERROR} (tangents like the primals)", STATE.site)
-        return transforms.jvp(builder, lambda inputs: as_operand(call.function(inputs)), call.leaves, seeds)
-
-    def hvp(f: Any, primals: Any, vectors: Any) -> Any:
+    def hvp(call: Call, vectors: list[Any]) -> Any:
         """The tangent of the gradient along the vectors."""
-        if primals.__class__ is tuple:
+        if len(call.leaves) != 1:
             raise Unsupported("hvp by several arguments", STATE.site)
-        return jvp(grad(f), (primals,), (vectors,))[1]
 
-    return {
-        "grad": grad, "value_and_grad": value_and_grad, "hessian": hessian, "jvp": jvp, "hvp": hvp,
-    }  # fmt: skip
+        def gradient(inputs: list[Any]) -> Any:
+            return transforms.value_and_gradients(builder, call.scalar, inputs)[1][0]
+
+        return call.result([transforms.jvp(builder, gradient, call.leaves, vectors)[1]])
+
+    return {f"internal.{function.__name__}": function for function in (value_and_gradients, hessian, jvp, hvp)}
