@@ -77,6 +77,15 @@ def fit_tangent(t: Any, x: Tensor, what: str) -> Any:
     return None
 
 
+def under(recorder: Any, f: Function, inputs: list[Any]) -> Any:
+    """What a function gives while a recorder hears of it."""
+    RECORDERS.append(recorder)
+    try:
+        return f(inputs)
+    finally:
+        RECORDERS.remove(recorder)
+
+
 def recorded(
     f: Function, xs: Sequence[Any], wanted: Sequence[bool] | None = None, shown: bool = False
 ) -> tuple[Tape, list[Tensor], Any]:
@@ -88,11 +97,7 @@ def recorded(
     for i, x in enumerate(tensors):
         if x.dtype.differentiable and (wanted is None or wanted[i]):
             tape.watch(x)
-    RECORDERS.append(tape)
-    try:
-        y = f(tensors)
-    finally:
-        RECORDERS.remove(tape)
+    y = under(tape, f, tensors)
     kept = len(tape.log) // 4 * RECORD_BYTES
     if STATE.checkpoint is not None and kept > STATE.checkpoint:
         STATE.notify(
@@ -102,14 +107,13 @@ def recorded(
     return tape, tensors, y
 
 
-def scalar_seed(y: Any, what: str) -> Any:
+def require_scalar(y: Any, what: str) -> None:
     if y.__class__ is Tensor and y.shape != ():
         raise failure(
             "E0507",
             f"{what} needs a scalar result, and this one has shape {shape_text(y.shape)}",
             "sum(...) makes it one",
         )
-    return 1.0
 
 
 def value_and_gradients(f: Function, xs: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -171,12 +175,7 @@ def jvp(f: Function, xs: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, A
     outer_ambiguous = STATE.ambiguous
     STATE.ambiguous = False
     forward, tensors = with_tangents(xs, tangents, "a tangent")
-    RECORDERS.append(forward)
-    try:
-        y = f(tensors)
-    finally:
-        RECORDERS.remove(forward)
-    y = as_operand(y)
+    y = as_operand(under(forward, f, tensors))
     tangent = tangent_of(y, forward.token)
     ambiguous, STATE.ambiguous = STATE.ambiguous, outer_ambiguous
     if ambiguous and tangent is not None and shape_of(y) == ():
@@ -280,12 +279,7 @@ def forward_jacobians(
             forward = Forward()
             inputs = [source(v) for v in xs]
             forward.watch(inputs[k], basis(inputs[k], i) if count(x.shape) else inputs[k])
-            RECORDERS.append(forward)
-            try:
-                results = [as_operand(y) for y in f(inputs)]
-            finally:
-                RECORDERS.remove(forward)
-            columns.append([tangent_of(y, forward.token) for y in results])
+            columns.append([tangent_of(as_operand(y), forward.token) for y in under(forward, f, inputs)])
         for j, y in enumerate(ys):
             shape = shape_of(y)
             block = assemble([column[j] for column in columns], x.shape + shape, y)

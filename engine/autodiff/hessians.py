@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..core.following import follows
 from ..core.operands import as_operand, plain
-from ..core.state import RECORDERS, STATE
+from ..core.state import STATE
 from ..core.tensor import Tensor, count, is_complex, shape_of
 from . import drivers
 from .forward import tangent_of
@@ -23,20 +23,16 @@ if TYPE_CHECKING:
     from .sparse import SparseHessian
 
 
-def gradients_under(recorder: Tape | Forward, f: Function, inputs: Sequence[Any]) -> tuple[Any, list[Any]]:
+def gradients_under(recorder: Tape | Forward, f: Function, inputs: list[Any]) -> tuple[Any, list[Any]]:
     """The value and the gradients of a scalar function, both of which a recorder around them follows."""
 
     def scalar(xs: list[Any]) -> Any:
         y = as_operand(f(xs))
-        drivers.scalar_seed(y, "a Hessian")
+        drivers.require_scalar(y, "a Hessian")
         return y
 
-    RECORDERS.append(recorder)
-    try:
-        with drivers.raised("several"):
-            return drivers.value_and_gradients(scalar, inputs)
-    finally:
-        RECORDERS.remove(recorder)
+    with drivers.raised("several"):
+        return drivers.under(recorder, lambda xs: drivers.value_and_gradients(scalar, xs), inputs)  # type: ignore[no-any-return]
 
 
 def hvp(f: Function, xs: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, list[Any], list[Any]]:

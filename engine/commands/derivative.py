@@ -89,7 +89,7 @@ def scalar(evaluation: Evaluation, inputs: list[Any]) -> Any:
     from ..autodiff import drivers
 
     y = evaluation.function(inputs)
-    drivers.scalar_seed(y, "derivative")
+    drivers.require_scalar(y, "derivative")
     return y
 
 

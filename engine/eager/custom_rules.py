@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..core.errors import failure
+from ..core.errors import failure, plural
 from ..core.following import follows
 from ..core.operands import as_operand, tensor
 from ..core.operation import Operation
@@ -33,10 +33,8 @@ def custom_gradient(f: Any) -> Derived:
         value, rule = pair
         callable_of(rule, "custom_gradient")
         outputs = [as_operand(v) for v in flatten(value)]
-        inputs = flatten(args)
-        operands = tuple(as_operand(x) for x in inputs)
         variables: dict[Any, Any] = variables_of(before) if takes_variables(rule) else {}
-        operands += tuple(variables.values())
+        operands = (*map(as_operand, flatten(args)), *variables.values())
         tell_captured(before, operands)
 
         def vjp_rule(g: Any, y: Any, *xs: Any) -> tuple[Any, ...]:
@@ -44,10 +42,8 @@ def custom_gradient(f: Any) -> Derived:
             found = invoke(rule, cotangents, {"variables": list(variables)} if variables else {})
             flat = flatten(found) if found.__class__ in (list, tuple, dict) else [found]
             if len(flat) != len(operands):
-                raise failure(
-                    "E0509", f"the gradient function returned {len(flat)} cotangent{'s' if len(flat) != 1 else ''} "
-                    f"for {len(operands)} argument{'s' if len(operands) != 1 else ''}",
-                )  # fmt: skip
+                given, wanted = plural(len(flat), "cotangent"), plural(len(operands), "argument")
+                raise failure("E0509", f"the gradient function returned {given} for {wanted}")
             if any(c is None for c in flat):
                 STATE.notify(
                     "N0502", "the gradient function of a custom_gradient returns None: no derivative passes to that argument",

@@ -146,15 +146,6 @@ def parameters(x: Any) -> list[str]:
     return [] if code is None else list(code.parameters)
 
 
-def is_tensor(x: Any) -> bool:
-    """Whether a value can be a tensor: a number, a tensor, a Variable, or lists of numbers; a list of tensors is a structure."""
-    if x.__class__ not in (list, tuple):
-        return x.__class__ in (Tensor, float, int, bool) or hasattr(x, "read_value")
-    while x.__class__ in (list, tuple) and x:
-        x = x[0]
-    return x.__class__ in (float, int, bool) or (x.__class__ is Tensor and not x.shape)
-
-
 def suggestion(name: str, names: dict[str, Any]) -> str | None:
     """The one of the names that a misspelt one may have been."""
     from ...parser.suggest import suggest
@@ -265,7 +256,7 @@ FUNCTIONS: dict[str, Any] = {
     **{
         "internal." + function.__name__: function
         for function in (
-            arguments, flatten, rebuild, leaves, name_of, parameters, is_tensor, suggestion, pass_over, copied, with_members,
+            arguments, flatten, rebuild, leaves, name_of, parameters, suggestion, pass_over, copied, with_members,
             fields, constants, hash_of, set_field, set_mask, mask_of, progress, date_text, drawn, takes_gradients,
         )
     },

@@ -16,8 +16,8 @@ from ..core.operands import as_operand, describe, tensor, wrap
 from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
-from ..kinds.functions import callable_of, invoke
-from .structure import flatten
+from ..kinds.functions import Function, callable_of, invoke
+from .structure import flatten, rebuild
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,35 +99,23 @@ def minimize(
     `given` has what else SciPy takes: functions hess, hessp, callback; bounds and constraints.
     """
     start = Vector(x0, what)
-    taken = {
-        name: start.function(one, start.array) if name in ("hess", "hessp", "callback") else one
-        for name, one in given.items()
-    }
-    if "callback" in given:
-        taken["callback"] = start.function(given["callback"], lambda found: None)
-    if "constraints" in given:
-        taken["constraints"] = [
-            {name: one if name == "type" else start.function(one, start.array) for name, one in each.items()}
-            for each in given["constraints"]
-        ]
+    functions = [
+        start.function(x, start.array) if x.__class__ is Function or hasattr(x, "call") else x for x in flatten(given)
+    ]
+    given = rebuild(given, functions)
     function = start.function(callable_of(f, what), start.pair if with_gradient else start.number)
     with unrecorded():
         found = optimize.minimize(
             function, start.start, jac=with_gradient, method=method, tol=None if tol is None else static(tol),
-            options={str(name): static(as_operand(x)) for name, x in (options or {}).items()}, **taken,
+            options={str(name): static(as_operand(x)) for name, x in (options or {}).items()}, **given,
         )  # fmt: skip
     if RECORDERS:  # what the function reads beside its argument
         path_ends([as_operand(x) for x in flatten(invoke(f, [start.tensor(found.x)], {})) if x is not None], what)
-    facts = {"message": str(found.message), "success": bool(found.success), "status": int(found.status)}
-    facts |= {
-        "fun": float(found.fun),
-        "x": start.tensor(found.x),
-        "nit": int(found.get("nit", 0)),
-        "nfev": int(found.nfev),
-    }
-    if "jac" in found:
-        facts |= {"jac": start.tensor(found.jac), "njev": int(found.get("njev", found.nfev))}
-    return facts
+    facts: dict[str, Callable[[Any], Any]] = {
+        "message": str, "success": bool, "status": int, "fun": float, "x": start.tensor, "nit": int, "nfev": int,
+        "jac": start.tensor, "njev": int,
+    }  # fmt: skip
+    return {name: convert(found[name]) for name, convert in facts.items() if name in found}
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -6,7 +6,7 @@ from ..autodiff.drivers import fit_seed, handed_back
 from ..autodiff.tape import OutsideLog, Tape, gradient, seed_for, unconnected_reason
 from ..core.dtypes import WEAK_COUNT
 from ..core.errors import failure
-from ..core.following import follows
+from ..core.following import add_mark, follows
 from ..core.operands import as_operand, describe, operand_dtype, shape_text, tensor
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
@@ -32,18 +32,29 @@ def beyond_tensorflow(called: str, site: Site) -> None:
         )
 
 
-class VariableTape(Tape):
-    """A tape that follows the Variables it sees being read."""
+class GradientTape(Tape):
+    """The value of `GradientTape(...)` in a program: a tape that follows the Variables it sees being read."""
 
-    __slots__ = ("automatic", "numbers", "variables")
+    __slots__ = ("active", "automatic", "entered", "numbers", "persistent", "used", "variables")
+    description = "a GradientTape"
+    methods = "kinds/GradientTape"
 
-    def __init__(self, automatic: bool) -> None:
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self.persistent = persistent
+        self.automatic = watch_accessed_variables
+        self.active = self.entered = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, with nothing recorded and watched."""
         super().__init__()
-        self.automatic = automatic
+        if STATE.last_tape is not None:
+            self.log = OutsideLog()
         # Every tensor that a Variable was while the tape followed it.
         self.variables: dict[Variable, list[Tensor]] = {}
         # The bare numbers that it watches.
         self.numbers: list[Tensor] = []
+        self.used = False
 
     def accessed(self, variable: Variable, snapshot: Tensor) -> None:
         if variable in self.variables:
@@ -55,41 +66,24 @@ class VariableTape(Tape):
     def follow(self, variable: Variable, snapshot: Tensor) -> None:
         if snapshot.dtype.differentiable:
             self.variables.setdefault(variable, []).append(snapshot)
-            self.watch(snapshot)
-
-
-class GradientTape:
-    """The value of `GradientTape(...)` in a program."""
-
-    __slots__ = ("active", "entered", "persistent", "tape", "used")
-    description = "a GradientTape"
-    methods = "kinds/GradientTape"
-
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self.persistent = persistent
-        self.tape = VariableTape(watch_accessed_variables)
-        if STATE.last_tape is not None:
-            self.tape.log = OutsideLog()
-        self.active = False
-        self.entered = False
-        self.used = False
+            add_mark(snapshot, self.token)
 
     def __enter__(self) -> GradientTape:
         if self.active:
             raise failure("E0504", "this tape is already recording", "enter it again after its block has ended")
         if not self.persistent and self.used:
             # A second block starts a new recording.
-            self.tape.log.clear()
+            self.log.clear()
             self.used = False
-        RECORDERS.append(self.tape)
+        RECORDERS.append(self)
         self.active = True
         self.entered = True
         return self
 
     def __exit__(self, *error: Any) -> None:
         if self.active:
-            if self.tape in RECORDERS:  # it is not while stop_recording suspends it
-                RECORDERS.remove(self.tape)
+            if self in RECORDERS:  # it is not while stop_recording suspends it
+                RECORDERS.remove(self)
             self.active = False
 
     method___enter__ = __enter__
@@ -113,7 +107,7 @@ class GradientTape:
             if not x.dtype.differentiable:
                 not_watched(x.dtype.name)
             else:
-                self.tape.follow(x, x.snapshot)
+                self.follow(x, x.snapshot)
             return x
         leaves = getattr(x, "leaves", None)
         if leaves is not None:
@@ -130,16 +124,16 @@ class GradientTape:
         x = tensor(x)
         if x.dtype.weak and not x.shape:
             x = self.by_name(x)
-        self.tape.watch(x)
+        add_mark(x, self.token)
         return x
 
     def by_name(self, x: Tensor) -> Tensor:
         """A bare number as a tensor of its own, whose other names stay what they are, in every command alike; one that
         a tape around this watches has become that already."""
-        around = [tape for tape in RECORDERS if tape.__class__ is VariableTape]
+        around = [tape for tape in RECORDERS if tape.__class__ is GradientTape]
         if not any(x is known for tape in around for known in tape.numbers):
             x = tensor(OPERATORS.identity(x))
-        self.tape.numbers.append(x)
+        self.numbers.append(x)
         return x
 
     # --- derivatives ------------------------------------------------------------------------------------------------
@@ -167,7 +161,7 @@ class GradientTape:
         if output_gradients is None:
             cotangents = [seed_for(t) for t in targets]
             for t in targets:
-                if t.__class__ is Tensor and t.shape != () and follows(t, self.tape.token):
+                if t.__class__ is Tensor and t.shape != () and follows(t, self.token):
                     STATE.notify("N0503", f"the target has shape {shape_text(t.shape)}: its elements are summed")
         else:
             single = len(targets) == 1 and target.__class__ not in (list, tuple, dict)
@@ -191,7 +185,7 @@ class GradientTape:
     def target(self, x: Any) -> Any:
         """A target as an operand; a Variable that is one is read by this tape, as TensorFlow does."""
         if hasattr(x, "snapshot"):
-            self.tape.accessed(x, x.snapshot)
+            self.accessed(x, x.snapshot)
             return x.snapshot
         return operand(x)
 
@@ -199,21 +193,20 @@ class GradientTape:
         self, targets: Sequence[Any], cotangents: Sequence[Any], leaves: Sequence[Any], consume: bool
     ) -> tuple[list[Any], list[Any] | None]:
         """The gradients of the leaves (None where unconnected), and the log if it is still there to be read."""
-        tape = self.tape
         stand_ins = [self.tensors_of(leaf) for leaf in leaves]
         if STATE.last_tape is not None:
             STATE.last_tape[:] = [
-                tape.log.copy(),
-                tape.token,
+                self.log.copy(),
+                self.token,
                 list(zip(targets, cotangents)),
                 list(zip(leaves, stand_ins)),
             ]
         # The reason why a source is unconnected is read off the log, so it must outlive the sweep while it may be needed.
         if not consume:
-            log: list[Any] | None = tape.log
+            log: list[Any] | None = self.log
         else:
-            log = tape.log.copy() if tape.breaks or len(tape.log) < 4000 else None
-        results = gradient(tape, targets, cotangents, stand_ins, consume)
+            log = self.log.copy() if self.breaks or len(self.log) < 4000 else None
+        results = gradient(self, targets, cotangents, stand_ins, consume)
         y = next((y for y in targets if y.__class__ is Tensor and y.dtype.name == "float32"), None)
         return [None if g is None else as_result(handed_back(g, y, x), x) for g, x in zip(results, leaves)], log
 
@@ -224,7 +217,7 @@ class GradientTape:
         """Say of every unconnected source why it is so, pointing at the place where the path broke."""
         for (place, leaf), g in zip(located(sources), results):
             if g is None:
-                reason, where = unconnected_reason_of(self.tape, log, leaf, self.tensors_of(leaf), targets)
+                reason, where = unconnected_reason_of(self, log, leaf, self.tensors_of(leaf), targets)
                 if not self.entered:
                     reason, where = "the tape never recorded; compute the target inside 'with tape:'", None
                 given = "zero, as unconnected_gradients asks" if zero else "None"
@@ -238,7 +231,7 @@ class GradientTape:
 
     def tensors_of(self, leaf: Any) -> list[Tensor]:
         if hasattr(leaf, "snapshot"):
-            return self.tape.variables.get(leaf, [])
+            return self.variables.get(leaf, [])
         return [leaf] if leaf.__class__ is Tensor else []
 
     # --- the rest ---------------------------------------------------------------------------------------------------
@@ -247,13 +240,12 @@ class GradientTape:
         """Forget what was recorded and watched."""
         active = self.active
         self.__exit__()
-        self.tape = VariableTape(self.tape.automatic)
-        self.used = False
+        self.forget()
         if active:
             self.__enter__()
 
     def method_watched_variables(self) -> tuple[Variable, ...]:
-        return tuple(self.tape.variables)
+        return tuple(self.variables)
 
     def method_watch(self, x: Any) -> None:
         self.watch(x)
@@ -297,7 +289,7 @@ def sweeps(tape: GradientTape, unconnected_gradients: Any) -> tuple[Derived, Der
 
     def explain(args: list[Any], keywords: dict[str, Any]) -> bool:
         target, sources, found = args
-        tape.explain(sources, found, [tape.target(target)], tape.tape.log, zero)
+        tape.explain(sources, found, [tape.target(target)], tape.log, zero)
         return zero
 
     return Derived("sweep", sweep), Derived("explain", explain)
@@ -307,17 +299,17 @@ def suspend(tape: GradientTape) -> int:
     """Let a tape record nothing; where it stood, and -1 where it recorded nothing already."""
     if not tape.active:
         raise failure("E0504", "stop_recording needs a tape that is recording")
-    if tape.tape not in RECORDERS:
+    if tape not in RECORDERS:
         return -1
-    place = RECORDERS.index(tape.tape)
-    RECORDERS.remove(tape.tape)
+    place = RECORDERS.index(tape)
+    RECORDERS.remove(tape)
     return place
 
 
 def resume(tape: GradientTape, place: int) -> None:
     """Let a tape record again; one that was read in the meantime stays off."""
-    if place >= 0 and tape.active and tape.tape not in RECORDERS:
-        RECORDERS.insert(place, tape.tape)
+    if place >= 0 and tape.active and tape not in RECORDERS:
+        RECORDERS.insert(place, tape)
 
 
 FUNCTIONS: dict[str, Any] = {"internal.sweeps": sweeps, "internal.suspend": suspend, "internal.resume": resume}

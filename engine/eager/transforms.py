@@ -36,13 +36,10 @@ class Call:
                 raise failure("E0508", f"argnums={n}, and the function was called with {plural(len(args), 'argument')}")
         self.structures = [args[n] for n in self.numbers]
         self.leaves = flatten(self.structures)
-
-    def require_tangents(self) -> None:
-        """Refuse arguments none of which can be differentiated."""
         found = [drivers.tangentless(leaf) for leaf in self.leaves]
         if found and all(found):
             raise failure(
-                "E0301", f"{self.name} needs a float, and an argument of dtype {found[0]} cannot be differentiated",
+                "E0301", f"{name} needs a float, and an argument of dtype {found[0]} cannot be differentiated",
                 "write cast(x, float64)",
             )  # fmt: skip
 
@@ -100,13 +97,11 @@ def filled(found: Any, y: Any, shape: tuple[int, ...], *leaves: Any) -> Any:
 
 
 def value_and_gradients(call: Call) -> tuple[Any, Any]:
-    call.require_tangents()
     y, gradients = drivers.value_and_gradients(call.scalar, call.leaves)
     return y, call.filled(gradients, y, ())
 
 
 def jacobian(call: Call, mode: str) -> Any:
-    call.require_tangents()
     structure: Any = None
 
     def parts(inputs: list[Any]) -> list[Any]:
@@ -121,7 +116,6 @@ def jacobian(call: Call, mode: str) -> Any:
 
 
 def hessian(call: Call) -> Any:
-    call.require_tangents()
     y, _, rows = hessians.hessian(call.scalar, call.leaves)
     return call.result([call.filled(row, y, shape_of(as_operand(x)), x) for x, row in zip(call.leaves, rows)])
 
@@ -132,7 +126,6 @@ def jvp(call: Call, tangents: list[Any]) -> tuple[Any, Any]:
 
 
 def vjp(call: Call) -> tuple[Any, Derived]:
-    call.require_tangents()
     tape, tensors, y = drivers.recorded(call.function, call.leaves)
     y = as_operand(y)
 
