@@ -50,10 +50,7 @@ class OutsideLog(list[object]):
 
     def __iadd__(self, record: Any) -> OutsideLog:  # type: ignore[misc]
         site, *rest = record
-        if site.source is not None and site.source.library:
-            outside = STATE.outside
-            site = Site(site.op, outside.source, outside.start, outside.end)
-        self.extend((site, *rest))
+        self.extend((STATE.outward(site), *rest))
         return self
 
 

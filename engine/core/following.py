@@ -37,9 +37,7 @@ def follows(x: Any, token: Any) -> bool:
 
 def path_ends(values: Any, reason: str, site: Any = None) -> None:
     """Tell the tapes that follow one of `values` that its path ends here; they quote it where a gradient is None."""
-    site = STATE.site if site is None else site
-    if site.source is not None and site.source.library:
-        site = STATE.outside
+    site = STATE.outward(STATE.site if site is None else site)
     for recorder in RECORDERS:
         followed = [x for x in values if follows(x, recorder.token)]
         if followed:

@@ -144,11 +144,16 @@ class State:
             if context is not None:
                 context.__exit__(None, None, None)
 
+    def outward(self, site: Site) -> Site:
+        """A site; for one in the library the place of the program's call of it."""
+        if site.source is None or not site.source.library:
+            return site
+        outside = self.outside
+        return Site(site.op, outside.source, outside.start, outside.end)
+
     def notify(self, code: str, message: str, site: Site | None = None) -> None:
         """Report once per place and message; a singular point once per place."""
-        site = self.site if site is None else site
-        if site.source is not None and site.source.library:
-            site = self.outside
+        site = self.outward(self.site if site is None else site)
         if code == "N0501":
             self.notify_singular(message, site)
             return

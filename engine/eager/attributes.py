@@ -112,7 +112,7 @@ TENSOR_ATTRIBUTES: dict[str, Callable[[Any], Any]] = {
     "at": lambda x: invoke(STATE.library("kinds/At", "At"), [x], {}),
     "_keras_mask": lambda x: STATE.masks.get(id(x), (None, None))[1],
     "device": lambda x: "/job:localhost/replica:0/task:0/device:CPU:0",
-    "mT": lambda x: OPERATORS.matrix_transpose(x),
+    "mT": lambda x: invoke(STATE.library("operations/shapes", "matrix_transpose"), [x], {}),
     "real": lambda x: OPERATORS.real(x),
     "imag": lambda x: OPERATORS.imag(x),
 }

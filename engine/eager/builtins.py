@@ -78,10 +78,10 @@ def int_(x: Any = 0) -> Any:
 
 
 def slice_(*bounds: Any, **named: Any) -> Any:
-    """Python's slice of one to three integers, an index; of a tensor the row of that name."""
+    """Python's slice of one to three integers, an index; of a tensor the operation of that name."""
     if not named and len(bounds) < 4 and all(x is None or not shape_of(as_operand(x)) for x in bounds[:2]):
         return slice(*bounds)
-    return OPERATORS.slice.call(bounds, named or None)
+    return invoke(STATE.library("operations/shapes", "slice_of"), list(bounds), named)
 
 
 def float_(x: Any = 0.0) -> Any:

@@ -205,14 +205,16 @@ def place_arguments(function: Function, frame: list[Any], args: list[Any], keywo
     own = 1 if (code.name.count(".") or function.library) and names[:1] in (["self"], ["cls"]) else 0
     called = code.name.removesuffix(".__init__") if function.library else code.name
     needed = [name for name, default in zip(names, function.defaults) if default is UNSET]
+    source = code.site.source
+    row = operation_of(code, source.name.removeprefix("adiff/")) if source and source.library else None
+    if row is not None:
+        keywords = {row.parameter_of(key) or key: x for key, x in keywords.items()}
     named = {key: x for key, x in keywords.items() if key in names}
     if code.named is not None:
         frame[code.named] = {key: x for key, x in keywords.items() if key not in names}
         keywords = named
     elif function.library:
         keywords = without_name(keywords, names)
-    source = code.site.source
-    row = operation_of(code, source.name.removeprefix("adiff/")) if source and source.library else None
     try:
         check_arguments(
             row.name if row else called, names, most, code.rest is not None, needed, len(args), keywords, own

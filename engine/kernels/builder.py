@@ -227,7 +227,7 @@ class Builder:
         if len(kinds) < len(shapes):
             kinds = kinds * len(shapes)
         outs = tuple([Var(kind, shape) for kind, shape in zip(kinds, shapes)])
-        made = Apply(outs, op, inputs, attributes, STATE.site)
+        made = Apply(outs, op, inputs, attributes, STATE.outward(STATE.site))
         self.block.append(made)
         for out in outs:
             self.definitions[out] = made

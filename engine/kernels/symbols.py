@@ -27,6 +27,7 @@ class Sym:
 
     __slots__ = ("builder", "dtype", "var")
     description = "a number that depends on data"
+    methods = "kinds/Tensor"
     __array_ufunc__ = None
 
     def __init__(self, builder: Builder, var: Var, dtype: DType) -> None:

@@ -7,7 +7,7 @@ import math
 from ..core import limits
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
-from ..core.operands import as_operand, counted, plain, shown
+from ..core.operands import as_operand, counted, plain
 from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -20,6 +20,7 @@ from .support import (
     count,
     shape_of,
     to_front,
+    whole,
 )
 
 TYPE_CHECKING = False
@@ -40,20 +41,16 @@ def checked_shape(shape: Any, itemsize: int = 8) -> tuple[int, ...]:
     return sizes
 
 
-def _constant_row(name: str, doc: str, value: float) -> Operation:
+def _constant_row(name: str, doc: str, value: float, aliases: str = "") -> Operation:
     return no_tangent(
         name, "| shape, dtype=None",
         array=lambda np, shape, dtype: getattr(np, name)(checked_shape(shape), as_dtype(dtype or "float64").name),
-        dtype=_made_dtype, doc=doc, example=(f"{name}(2)", [value, value]), reason="a constant",
+        dtype=_made_dtype, aliases=aliases, doc=doc, example=(f"{name}(2)", [value, value]), reason="a constant",
     )  # fmt: skip
 
 
-zeros = _constant_row("zeros", "A tensor of zeros.", 0.0)
+zeros = _constant_row("zeros", "A tensor of zeros.", 0.0, "empty")
 ones = _constant_row("ones", "A tensor of ones.", 1.0)
-empty = no_tangent(
-    "empty", "| shape, dtype=None", array=lambda np, shape, dtype: np.zeros(checked_shape(shape)), dtype=_made_dtype,
-    doc="A tensor to be filled; it holds zeros.", example=("empty(2)", [0.0, 0.0]), reason="a constant",
-)  # fmt: skip
 
 
 def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
@@ -65,19 +62,6 @@ def _full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
 full = composite(
     "full", "shape, fill_value | dtype=None", _full, aliases="fill", doc="A tensor of one value.",
     example=("full(2, 7)", [7, 7]),
-)  # fmt: skip
-
-
-def _full_like(x: Any, fill_value: Any, dtype: Any = None) -> Any:
-    x = as_operand(x)
-    if dtype is not None:
-        return _full(shape_of(x), fill_value, dtype)
-    return OPERATORS.zeros_like(x) + fill_value
-
-
-full_like = composite(
-    "full_like", "x, fill_value | dtype=None", _full_like, doc="A tensor of one value with the shape and dtype of x.",
-    example=("full_like([1.5, 2.5], 7)", [7.0, 7.0]),
 )  # fmt: skip
 
 
@@ -122,19 +106,10 @@ linspace_row = linear(
 )  # fmt: skip
 
 
-def whole_number(name: str, what: str, value: Any) -> int:
-    plain_value = static(as_operand(value))
-    if plain_value.__class__ is float and plain_value.is_integer():
-        plain_value = int(plain_value)
-    if plain_value.__class__ is not int or plain_value < 0:
-        raise failure("E0304", f"{name}: {what} must be an integer of 0 or more, not {shown(plain_value)}")
-    limits.allocate(plain_value)
-    return plain_value
-
-
 def _linspace_function(start: Any, stop: Any, num: Any = 50, endpoint: Any = True, axis: Any = 0) -> Any:
     start, stop = as_operand(start), as_operand(stop)
-    points = whole_number("linspace", "num", num)
+    points = whole("linspace", "num", num, 0)
+    limits.allocate(points)
     rank = max(len(shape_of(start)), len(shape_of(stop))) + 1
     return linspace_row(start, stop, num=points, endpoint=bool(endpoint), axis=axis_of("linspace", axis, rank))
 

@@ -18,8 +18,8 @@ from ..core.operands import plain
 from ..core.operation import Operation, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
-from .diagonals import diag_batch, tril, triu
-from .products import matmul
+from .diagonals import diagonal, diagonal_matrix, tril, triu
+from .products import column_of, matmul, row_of
 from .sorting import weak
 from .support import adjoint, beside, conjugate, found_by_rule, is_complex, mask_tensor, meet, results, shape_of, some
 from .support import adjoint as conjugate_transpose
@@ -54,7 +54,7 @@ def hermitian(x: Any) -> Any:
 
 def columns_by(x: Any, d: Any) -> Any:
     """x with column i multiplied by d[i]."""
-    return x * beside(OPERATORS.expand_dims(d, axis=-2), x)
+    return x * beside(row_of(d), x)
 
 
 # --- triangular systems ---------------------------------------------------------------------------------------------
@@ -132,8 +132,8 @@ def _qr_vjp(g: Any, y: Any, x: Any) -> Any:
     gq, gr = g
     m = matmul(r, adjoint(gr)) - matmul(adjoint(gq), q)
     below = tril(m, k=-1)
-    middle = OPERATORS.real(OPERATORS.diag_part(m)) if is_complex(m) else OPERATORS.diag_part(m)
-    symmetric = below + adjoint(below) + beside(diag_batch(middle), m)
+    middle = OPERATORS.real(diagonal(m)) if is_complex(m) else diagonal(m)
+    symmetric = below + adjoint(below) + beside(diagonal_matrix(middle), m)
     pulled = gq + matmul(q, symmetric)
     return adjoint(triangular_solve_row(r, adjoint(pulled), lower=False, adjoint=False))  # pulled R^-H
 
@@ -178,7 +178,7 @@ def strong_product(k: Any, inverse: Any) -> Any:
 
 def differences(w: Any) -> Any:
     """d[i,j] = w[j] - w[i]."""
-    return OPERATORS.expand_dims(w, axis=-2) - OPERATORS.expand_dims(w, axis=-1)
+    return row_of(w) - column_of(w)
 
 
 def _asks_for(np: Any, k: Any, close: Any) -> bool:
@@ -239,7 +239,7 @@ def _eigh_vjp(g: Any, y: Any, x: Any) -> Any:
     if is_complex(v):
         meet(eigh_row, _asks_for_phases(np, plain(k), k), 2)
     turned = strong_product(turning, safe_inverse(differences(w), apart))
-    inner = turned * 0.5 + beside(diag_batch(gw), v)
+    inner = turned * 0.5 + beside(diagonal_matrix(gw), v)
     return matmul(v, matmul(inner, adjoint(v)))
 
 
@@ -268,12 +268,12 @@ def _eig_vjp(g: Any, y: Any, x: Any) -> Any:
     w, v = y
     gw, gv = g
     k = matmul(adjoint(v), gv)
-    length = OPERATORS.real(OPERATORS.diag_part(k))
+    length = OPERATORS.real(diagonal(k))
     turning = k - columns_by(matmul(adjoint(v), v), length)
     close, apart = inverse_differences(np, w)
     meet(eig_row, _asks_for(np, k, close))
     meet(eig_row, _asks_for_phases(np, plain(k), k), 1)
-    inner = strong_product(turning, conjugate(safe_inverse(differences(w), apart))) + diag_batch(gw)
+    inner = strong_product(turning, conjugate(safe_inverse(differences(w), apart))) + diagonal_matrix(gw)
     return OPERATORS.solve(adjoint(v), matmul(inner, adjoint(v)))
 
 
@@ -307,7 +307,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     close, apart = inverse_differences(np, s)
     # (turn_u s_j + s_i turn_v) / (s_j^2 - s_i^2), parted so that only one term is singular at s_i = s_j: functions such
     # as u vh do not have it.
-    total = OPERATORS.expand_dims(s, axis=-2) + OPERATORS.expand_dims(s, axis=-1)
+    total = row_of(s) + column_of(s)
     apart_zero = np.asarray(plain(total)) > rounding[..., None]
     _report(np, svd_row, close, of_u + of_v, gs, positive[..., None, :])
     weights = np.abs(np.asarray(plain(gs)))
@@ -315,7 +315,7 @@ def _svd_vjp(g: Any, y: Any, x: Any) -> Any:
     meet(svd_row, not STATE.transposing and some(cusp), 4)
     across = strong_product(turn_u + turn_v, safe_inverse(differences(s), apart))
     along = strong_product(turn_u - turn_v, safe_inverse(total, apart_zero))
-    inner = (across + along) * 0.5 + beside(diag_batch(gs), u)
+    inner = (across + along) * 0.5 + beside(diagonal_matrix(gs), u)
     if is_complex(u):
         # The imaginary diagonal of `along` turns u and v together; their phases apart must not matter.
         meet(svd_row, _asks_for_phases(np, plain(of_u) + plain(of_v), of_u), 2)

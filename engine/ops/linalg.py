@@ -10,15 +10,14 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import Operation, composite, rule
+from ..core.operation import Operation, rule
 from ..core.tensor import OPERATORS
 from .decompositions import matrix, square
-from .diagonals import diagonal
-from .products import cross, matmul
+from .products import matmul
 from .reductions import reduce_sum
 from .sorting import weak
 from .structure import index, index_scatter, reshape, stack
-from .support import adjoint, beside, conjugate, is_complex, results, shape_of
+from .support import adjoint, beside, conjugate, is_complex, results, shape_of, swapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,8 +64,12 @@ def small_cofactor(x: Any) -> Any:
     if side == 2:
         a, b, c, d = (index(x, index=(Ellipsis, i, k)) for i in (0, 1) for k in (0, 1))
         return stack([stack([d, -c], axis=-1), stack([-b, a], axis=-1)], axis=-2)
-    rows = [index(x, index=(Ellipsis, i, slice(None))) for i in range(3)]
-    return stack([cross(rows[(i + 1) % 3], rows[(i + 2) % 3]) for i in range(3)], axis=-2)
+    import numpy as np
+
+    def moved(rows: int, columns: int) -> Any:
+        return index(x, index=(Ellipsis, (np.arange(3)[:, None] + rows) % 3, (np.arange(3) + columns) % 3))
+
+    return moved(1, 1) * moved(2, 2) - moved(1, 2) * moved(2, 1)
 
 
 def _well_conditioned(x: Any) -> bool:
@@ -92,7 +95,9 @@ def _cofactor_vjp(g: Any, y: Any, x: Any) -> Any:
     if len(sides) > 24:
         inverse = adjoint(inv(x))
         along = outermost(reduce_sum(inverse * g, axis=(-2, -1)))
-        change = along * inverse - matmul(inverse, matmul(OPERATORS.matrix_transpose(g), inverse))
+        change = along * inverse - matmul(
+            inverse, matmul(OPERATORS.transpose(g, axes=swapped(len(shape_of(g)))), inverse)
+        )
         return outermost(conjugate(det(x))) * change
     others = np.array([np.delete(sides, i) for i in sides])
     places = (Ellipsis, others[:, None, :, None], others[None, :, None, :])
@@ -226,10 +231,3 @@ least_squares: Operation = rule(
 
 
 # --- traces ---------------------------------------------------------------------------------------------------------
-
-
-trace = composite(
-    "trace", "x | offset=0, axis1=0, axis2=1",
-    lambda x, offset=0, axis1=0, axis2=1: reduce_sum(diagonal(x, offset, axis1, axis2), axis=-1), method=True,
-    doc="The sum of the diagonal.", example=("trace([[1, 2], [3, 4]])", 5),
-)  # fmt: skip

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 
-from ..core.errors import failure
-from ..core.operands import as_operand, plain
+from ..core.operands import plain
 from ..core.operation import Singular, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
-from .decompositions import svd_row
 from .exponential import hypot
-from .reductions import reduce_max, reduce_min, reduce_sum, reduced, to_unit
-from .structure import index, reshape, stack
+from .reductions import reduced, to_unit
+from .structure import stack
 from .support import (
     axes_of,
     beside,
@@ -21,7 +19,6 @@ from .support import (
     meet,
     part_by_part,
     real_of_float,
-    shape_of,
     some,
     spread,
     strong,
@@ -115,76 +112,6 @@ power_norm = rule(
 # --- norms by their order --------------------------------------------------------------------------------------------
 
 
-def _vector_norm(x: Any, order: Any, axis: Any, keepdims: Any) -> Any:
-    magnitude = OPERATORS.abs
-    if order is None or order == 2:
-        return euclidean_norm(x, axis=axis, keepdims=keepdims)
-    if order.__class__ not in (int, float):
-        raise failure(
-            "E0305", f"norm: unknown order {order!r} for a vector", "orders are 1, 2, inf, -inf, 0 and numbers"
-        )
-    if order == math.inf:
-        return reduce_max(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == -math.inf:
-        return reduce_min(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == 1:
-        return reduce_sum(magnitude(x), axis=axis, keepdims=keepdims)
-    if order == 0:
-        return reduce_sum(OPERATORS.where(OPERATORS.not_equal(x, 0), 1.0, 0.0), axis=axis, keepdims=keepdims)
-    return power_norm(x, p=order, axis=axis, keepdims=keepdims)
-
-
-def _matrix_norm(x: Any, order: Any, axes: tuple[int, int], keepdims: Any) -> Any:
-    if order in (None, "fro", "euclidean"):
-        return euclidean_norm(x, axis=axes, keepdims=keepdims)
-    if order in (1, -1, math.inf, -math.inf):
-        along, across = axes if abs(order) == 1 else axes[::-1]
-        sums = reduce_sum(OPERATORS.abs(x), axis=along, keepdims=True)
-        extremum = reduce_max if order > 0 else reduce_min
-        found = extremum(sums, axis=(along, across), keepdims=True)
-    elif order in ("nuc", 2, -2):
-        moved = OPERATORS.moveaxis(x, axes, (-2, -1))
-        values = svd_row(moved)[1]
-        if order == "nuc":
-            found = reduce_sum(values, axis=-1)
-        else:
-            found = index(values, index=(Ellipsis, 0 if order == 2 else -1))
-        found = OPERATORS.expand_dims(found, axis=tuple(sorted(axes)))
-    else:
-        raise failure(
-            "E0305", f"norm: unknown order {order!r} for a matrix", "orders are 'fro', 'nuc', 1, -1, 2, -2, inf, -inf"
-        )
-    return found if keepdims else reshape(found, shape=tuple([n for i, n in enumerate(shape_of(x)) if i not in axes]))
-
-
-def _norm(x: Any, ord: Any = None, axis: Any = None, keepdims: Any = False) -> Any:
-    x = as_operand(x)
-    rank = len(shape_of(x))
-    if axis is None:
-        if ord in (None, "euclidean"):
-            return euclidean_norm(x, keepdims=keepdims)
-        if rank == 1:
-            found = _vector_norm(reshape(x, shape=-1), ord, None, False)
-            return reshape(found, shape=(1,) * rank) if keepdims else found
-        if rank != 2:
-            raise failure(
-                "E0302", f"norm: an order for a tensor of {rank} dimensions needs axis", "name one axis or two"
-            )
-        return _matrix_norm(x, ord, (0, 1), keepdims)
-    axes = axes_of("norm", axis, rank)
-    if len(axes) == 1:
-        return _vector_norm(x, None if ord == "euclidean" else ord, axes[0], keepdims)
-    if len(axes) == 2:
-        return _matrix_norm(x, ord, (axes[0], axes[1]), keepdims)
-    raise failure("E0302", f"norm: axis names {len(axes)} axes; a vector has 1 and a matrix 2")
-
-
-norm = composite(
-    "norm", "x | ord=None, axis=None, keepdims=False", _norm,
-    doc="The norm of a vector or matrix: ord 2 and Frobenius by default; 1, inf, any number; 'nuc' for matrices. "
-    "At 0 the derivative is 0.",
-    example=("norm([3.0, 4.0])", 5.0),
-)  # fmt: skip
 matrix_rank = no_tangent(
     "matrix_rank", "x | tol=None",
     array=lambda np, x, tol: np.linalg.matrix_rank(x, tol), dtype="int", accepts="bifc",
@@ -195,7 +122,7 @@ matrix_rank = no_tangent(
 
 def _hypot_of(xs: Any) -> Any:
     values = [floating(x) for x in xs]
-    return hypot(*values) if len(values) == 2 else norm(stack(values), axis=0)
+    return hypot(*values) if len(values) == 2 else euclidean_norm(stack(values), axis=0)
 
 
 hypot_of = composite(

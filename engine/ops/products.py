@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
-
 from ..core import limits
-from ..core.errors import failure, plural
-from ..core.operands import as_operand
-from ..core.operation import Operation, composite, multilinear
+from ..core.errors import failure
+from ..core.operation import Operation, multilinear
 from .arithmetic import PRODUCTS
-from .reductions import reduce_sum
-from .shapes import transpose
-from .structure import index, reshape, stack
-from .support import adjoint, axis_of, conjugate, count, shape_of, strong_terms
+from .structure import index, reshape
+from .support import adjoint, conjugate, count, shape_of, strong_terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
 # --- products beyond the floats -------------------------------------------------------------------------------------
@@ -95,11 +89,13 @@ def _matmul(np: Any, a: Any, b: Any, strong: str = "") -> Any:
     return rounded_matmul(np, a, b, strong)
 
 
-def _column(x: Any) -> Any:
+def column_of(x: Any) -> Any:
+    """Vectors along the last axis as matrices of one column."""
     return reshape(x, shape=(*shape_of(x), 1))
 
 
-def _row(x: Any) -> Any:
+def row_of(x: Any) -> Any:
+    """Vectors along the last axis as matrices of one row."""
     return reshape(x, shape=(*shape_of(x)[:-1], 1, *shape_of(x)[-1:]))
 
 
@@ -114,14 +110,14 @@ def _matmul_back(g: Any, y: Any, a: Any, b: Any, strong: str = "") -> tuple[Any,
     if rank_a == 1:
         first = "ab" if both_a else "b"
         return (
-            lambda: index(strong_matmul(conjugate(b), _column(g), strong=first), index=(Ellipsis, 0)),
-            lambda: strong_terms(_row(g), _column(conjugate(a)), both_b),
+            lambda: index(strong_matmul(conjugate(b), column_of(g), strong=first), index=(Ellipsis, 0)),
+            lambda: strong_terms(row_of(g), column_of(conjugate(a)), both_b),
         )
     if rank_b == 1:
         second = "ab" if both_b else "a"
         return (
-            lambda: strong_terms(_column(g), conjugate(b), both_a),
-            lambda: index(strong_matmul(_row(g), conjugate(a), strong=second), index=(Ellipsis, 0, slice(None))),
+            lambda: strong_terms(column_of(g), conjugate(b), both_a),
+            lambda: index(strong_matmul(row_of(g), conjugate(a), strong=second), index=(Ellipsis, 0, slice(None))),
         )
     if rank_b == 2 and rank_a > 2:  # one matrix for a whole batch: sum the batch within the product
         rows, columns = reshape(a, shape=(-1, shape_of(a)[-1])), reshape(g, shape=(-1, shape_of(g)[-1]))
@@ -187,172 +183,4 @@ contract: Operation = multilinear(
     doc="The sum of products of two tensors over the labels that the output does not have: what einsum is made of. The "
     "zeros of the factors that are cotangents, named in `strong`, stay zero beside inf or nan.",
     example=("contract([1, 2], [3, 4], [0], [0], [])", 11),
-)  # fmt: skip
-
-
-def _read_equation(equation: str, ranks: Sequence[int]) -> tuple[list[list[str]], list[str]]:
-    """The labels of the operands and of the result; an ellipsis becomes labels `...0`, `...1`, counted from the right.
-
-    Raises AdiffError E0305 for a malformed equation, E0302 for one that does not fit the operands.
-    """
-    text = equation.replace(" ", "")
-    inputs, arrow, output = text.partition("->")
-    terms = inputs.split(",")
-    if len(terms) != len(ranks):
-        raise failure(
-            "E0305", f"einsum: '{equation}' is for {plural(len(terms), 'operand')}, and {len(ranks)} were given"
-        )
-
-    def labels(term: str, rank: int | None, widest: int) -> list[str]:
-        before, dots, after = term.partition("...")
-        letters = [*before, *after]
-        if any(not letter.isalpha() for letter in letters):
-            raise failure("E0305", f"einsum: '{term}' in '{equation}' is not a row of letters")
-        hidden = widest if rank is None else rank - len(letters)
-        if rank is not None and (hidden < 0 or (hidden > 0 and not dots)):
-            raise failure(
-                "E0302", f"einsum: '{term}' is for {plural(len(letters), 'dimension')}, and that operand has {rank}",
-            )  # fmt: skip
-        return [*before, *(f"...{i}" for i in reversed(range(hidden if dots else 0))), *after]
-
-    operands = [labels(term, rank, 0) for term, rank in zip(terms, ranks)]
-    widest = max(sum(len(n) > 1 for n in term) for term in operands)
-    flat = [n for term in operands for n in term]
-    if arrow:
-        result = labels(output, None, widest)
-        for n in result:
-            if n not in flat:
-                raise failure("E0305", f"einsum: the result's label '{n}' is in no operand")
-            if result.count(n) > 1:
-                raise failure("E0305", f"einsum: the result names the label '{n}' twice")
-    else:
-        hidden = [f"...{i}" for i in reversed(range(widest))]
-        result = hidden + sorted(n for n in set(flat) if flat.count(n) == 1 and len(n) == 1)
-    return operands, result
-
-
-def _simplified(x: Any, labels: list[str], size: dict[str, int], kept_labels: set[str]) -> tuple[Any, list[str]]:
-    """An operand with each label once, of full size, and in use elsewhere: diagonals taken, lonely labels summed."""
-    import numpy as np
-
-    shape = shape_of(x)
-    broad = [i for i, n in enumerate(labels) if shape[i] == 1 != size[n]]
-    if broad:
-        x = reshape(x, shape=tuple([n for i, n in enumerate(shape) if i not in broad]))
-        labels = [n for i, n in enumerate(labels) if i not in broad]
-    distinct = list(dict.fromkeys(labels))
-    if len(distinct) < len(labels):
-        grids = np.ix_(*[np.arange(size[n]) for n in distinct])
-        x = index(x, index=tuple([grids[distinct.index(n)] for n in labels]))
-        labels = distinct
-    lonely = tuple([i for i, n in enumerate(labels) if n not in kept_labels])
-    if lonely:
-        x = reduce_sum(x, axis=lonely)
-        labels = [n for n in labels if n in kept_labels]
-    return x, labels
-
-
-def _einsum(equation: Any, operands: Any, optimize: Any = None) -> Any:
-    """The sum over the labels that the result does not name, two operands at a time in a greedy order."""
-    if equation.__class__ is not str:
-        raise failure("E0304", "einsum: the first argument is the equation, such as 'ij,jk->ik'")
-    single = "," not in equation and operands.__class__ is list and len(operands) != 1
-    xs = [as_operand(operands)] if operands.__class__ is not list or single else [as_operand(x) for x in operands]
-    terms, output = _read_equation(equation, [len(shape_of(x)) for x in xs])
-    size: dict[str, int] = {}
-    for k, (x, labels) in enumerate(zip(xs, terms)):
-        for n, length in zip(labels, shape_of(x)):
-            if size.get(n, 1) == 1:
-                size[n] = length
-            elif length not in (1, size[n]):
-                name = "an axis under '...'" if len(n) > 1 else f"label '{n}'"
-                raise failure("E0302", f"einsum: {name} has size {length} in operand {k} and {size[n]} before")
-    pairs = []
-    for k, (x, labels) in enumerate(zip(xs, terms)):
-        elsewhere = {n for i, other in enumerate(terms) if i != k for n in other} | set(output)
-        pairs.append(_simplified(x, labels, size, elsewhere))
-    while len(pairs) > 1:
-        i, k = _cheapest(pairs, size)
-        (b, second), (a, first) = pairs.pop(k), pairs.pop(i)
-        later = {n for _, labels in pairs for n in labels} | set(output)
-        # A label that was summed in all but one operand by broadcasting is lonely only now.
-        a, first = _simplified(a, first, size, later | set(second))
-        b, second = _simplified(b, second, size, later | set(first))
-        joined = [n for n in dict.fromkeys(first + second) if n in later]
-        number = {n: i for i, n in enumerate(dict.fromkeys(first + second))}
-        found = contract(
-            a, b, first=tuple([number[n] for n in first]), second=tuple([number[n] for n in second]),
-            output=tuple([number[n] for n in joined]),
-        )  # fmt: skip
-        pairs.append((found, joined))
-    x, labels = _simplified(*pairs[0], size, set(output))
-    missing = [n for n in output if n not in labels]  # only where every operand has size 1 under a label
-    if missing:
-        x = reshape(x, shape=(*shape_of(x), *(1 for _ in missing)))
-        labels = labels + missing
-    return x if labels == output else transpose(x, axes=tuple([labels.index(n) for n in output]))
-
-
-def _cheapest(pairs: Sequence[tuple[Any, list[str]]], size: dict[str, int]) -> tuple[int, int]:
-    """The two operands whose product costs least: the greedy order."""
-
-    def cost(pair: tuple[int, int]) -> int:
-        return count([size[n] for n in {*pairs[pair[0]][1], *pairs[pair[1]][1]}])
-
-    return min(combinations(range(len(pairs)), 2), key=cost)
-
-
-einsum = composite(
-    "einsum", "equation, *operands | optimize=None", _einsum,
-    doc="Einstein's summation: labels that the result does not name are summed, as in NumPy, with '...' for the rest.",
-    example=("einsum('ij,j->i', [[1, 2], [3, 4]], [1, 1])", [3, 7]),
-)  # fmt: skip
-
-
-def _dot(a: Any, b: Any) -> Any:
-    """The sum of products over the last axis of a, and of b over the last but one."""
-    a, b = as_operand(a), as_operand(b)
-    if shape_of(a) == () or shape_of(b) == ():
-        return a * b
-    rank_a, rank_b = len(shape_of(a)), len(shape_of(b))
-    if rank_b <= 2:
-        return matmul(a, b)
-    if shape_of(a)[-1] != shape_of(b)[-2]:
-        raise failure(
-            "E0302",
-            f"dot: shapes {list(shape_of(a))} and {list(shape_of(b))} do not fit: {shape_of(a)[-1]} is not {shape_of(b)[-2]}",
-        )
-    first, rest = tuple(range(rank_a)), tuple(range(rank_a, rank_a + rank_b - 2))
-    second = (*rest, first[-1], rank_a + rank_b)
-    return contract(a, b, first=first, second=second, output=(*first[:-1], *rest, second[-1]))
-
-
-def _cross(a: Any, b: Any, axis: Any = -1) -> Any:
-    a, b = as_operand(a), as_operand(b)
-    sizes = [shape_of(x)[axis_of("cross", axis, len(shape_of(x)))] for x in (a, b)]
-    if any(size not in (2, 3) for size in sizes):
-        raise failure("E0302", f"cross: vectors have 3 elements, or 2, and these have {sizes[0]} and {sizes[1]}")
-
-    def part(x: Any, i: int) -> Any:
-        return index(x, index=(*(slice(None),) * axis_of("cross", axis, len(shape_of(x))), i))
-
-    upward = part(a, 0) * part(b, 1) - part(a, 1) * part(b, 0)
-    if sizes == [2, 2]:
-        return upward
-    a2 = part(a, 2) if sizes[0] == 3 else 0.0
-    b2 = part(b, 2) if sizes[1] == 3 else 0.0
-    rank = len(shape_of(upward)) + 1
-    return stack(
-        [part(a, 1) * b2 - a2 * part(b, 1), a2 * part(b, 0) - part(a, 0) * b2, upward],
-        axis=axis_of("cross", axis, rank),
-    )
-
-
-dot = composite(
-    "dot", "a, b", _dot, method=True,
-    doc="The product of vectors, of matrices, or over the last axis of a and the last but one of b.",
-    example=("dot([1, 2], [3, 4])", 11),
-)  # fmt: skip
-cross = composite(
-    "cross", "a, b | axis=-1", _cross, doc="The vector product.", example=("cross([1, 0, 0], [0, 1, 0])", [0, 0, 1]),
 )  # fmt: skip

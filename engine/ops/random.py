@@ -6,12 +6,12 @@ from ..core.dtypes import FLOAT64
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, plain
-from ..core.operation import composite, no_tangent, static
+from ..core.operation import no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from .creation import _made_dtype, checked_shape
-from .structure import as_dtype, index
-from .support import floating, shape_of
+from .structure import as_dtype
+from .support import FOR_LIBRARY, shape_of, whole_tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,30 +108,6 @@ standard_truncated_normal = _standard(
 )  # fmt: skip
 
 
-def _scaled(standard: Any) -> Any:
-    """Draws of a mean and a standard deviation from those of a standard distribution."""
-
-    def run(shape: Any, mean: Any = 0.0, stddev: Any = 1.0, dtype: Any = None, seed: Any = None) -> Any:
-        draws = standard(shape=static(shape), seed=static(seed), dtype=dtype)
-        return floating(mean) + floating(stddev) * draws
-
-    return run
-
-
-random_truncated_normal = composite(
-    "random.truncated_normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _scaled(standard_truncated_normal),
-    doc="Draws from the normal distribution, those beyond two standard deviations drawn again.",
-    example=("random.truncated_normal((0,), seed=1)", []),
-)  # fmt: skip
-
-
-random_normal = composite(
-    "random.normal", "shape, mean=0.0, stddev=1.0 | dtype=None, seed=None", _scaled(standard_normal),
-    doc="Draws from the normal distribution, the same for the same seed; mean and stddev carry their derivatives.",
-    example=("random.normal((0,), seed=1)", []),
-)  # fmt: skip
-
-
 def _integers(shape: Any, low: int, high: int, seed: Any, dtype: Any) -> Any:
     return generator("random.uniform", seed).integers(low, high, checked_shape(shape), dtype=as_dtype(dtype).name)
 
@@ -142,31 +118,6 @@ standard_integers = _standard(
 )  # fmt: skip
 
 
-def _uniform(shape: Any, minval: Any = 0.0, maxval: Any = None, dtype: Any = None, seed: Any = None) -> Any:
-    if dtype is not None and as_dtype(dtype).kind == "i":
-        if maxval is None:
-            raise failure("E0305", "random.uniform of integers needs maxval", "uniform([3], 0, 10, dtype=int32)")
-        low, high = int(static(minval)), int(static(maxval))
-        return standard_integers(shape=static(shape), low=low, high=high, seed=static(seed), dtype=dtype)
-    draws = standard_uniform(shape=static(shape), seed=static(seed), dtype=dtype)
-    low = floating(minval)
-    return low + (floating(1.0 if maxval is None else maxval) - low) * draws
-
-
-random_uniform = composite(
-    "random.uniform", "shape, minval=0.0, maxval=None | dtype=None, seed=None", _uniform,
-    doc="Draws from minval to maxval, by default 1, the same for the same seed; both carry their derivatives.",
-    example=("random.uniform((0,), seed=1)", []),
-)  # fmt: skip
-
-
-def _shuffle(value: Any, seed: Any = None) -> Any:
-    shape = shape_of(value) if hasattr(value, "shape") else (len(value),)
-    order = generator("random.shuffle", static(seed)).permutation(shape[0] if shape else 0)
-    return index(value, index=order)
-
-
-random_shuffle = composite(
-    "random.shuffle", "value | seed=None", _shuffle, doc="The rows of a tensor in an order that the seed decides.",
-    example=("random.shuffle([7], seed=1)", [7]),
-)  # fmt: skip
+FOR_LIBRARY["internal.permutation"] = lambda size, seed: whole_tensor(
+    generator("random.shuffle", static(seed)).permutation(size)
+)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operands import as_operand, operand_dtype, plain
-from ..core.operation import Operation, Singular, composite, linear, no_tangent, rule, zero
-from ..core.state import STATE
+from ..core.operands import plain
+from ..core.operation import Operation, Singular, linear, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from .arithmetic import array_product, of_parts, power_bound
-from .scans import cumprod, linear_recurrence, shifted
+from .scans import exclusive_product, linear_recurrence, shifted
 from .structure import broadcast_to, summed
 from .support import (
     axes_of,
-    beside,
     conjugate,
     count,
     found_by_rule,
@@ -22,7 +20,6 @@ from .support import (
     mask_tensor,
     meet,
     part_by_part,
-    real_of_float,
     shape_of,
     some,
     spread,
@@ -58,23 +55,13 @@ reduce_sum = linear(
 )  # fmt: skip
 
 
-def moment(of: Any, x: Any, axes: tuple[int, ...], keepdims: bool, **options: Any) -> Any:
-    """NumPy's mean, variance or deviation; of fewer elements than it wants without the warning: adiff's notice says more."""
-    if math.prod([x.shape[axis] for axis in axes]) > options.get("ddof", 0):
-        return of(x, axis=axes, keepdims=keepdims, **options)
-    import warnings
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return of(x, axis=axes, keepdims=keepdims, **options)
-
-
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("mean", axis, np.ndim(x))
-    if x.dtype.name == "float32" and x.size:
-        return summed(np, x, axes, bool(keepdims)) / np.float32(count([x.shape[i] for i in axes]))
+    size = count([x.shape[i] for i in axes])
+    if x.dtype.name == "float32" or not size:
+        return summed(np, x, axes, bool(keepdims)) / x.dtype.type(size or math.nan)
     if x.dtype.kind != "c":
-        return moment(np.mean, x, axes, bool(keepdims))
+        return np.mean(x, axis=axes, keepdims=bool(keepdims))
     # A complex count would make nan of either part where the other is not finite.
     re, im = [_mean(np, part, axes, keepdims) for part in (x.real, x.imag)]
     return of_parts(np, re, im, x.dtype)
@@ -94,61 +81,11 @@ mean = linear(
 )  # fmt: skip
 
 
-ROUNDED = "reduce_mean of integers is an integer, rounded towards zero: mean(x) gives the broken mean"
-
-
-def _whole_mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
-    axes = axes_of("reduce_mean", axis, np.ndim(x))
-    size = count([x.shape[i] for i in axes])
-    if size == 0:
-        raise failure("E0401", "the mean of no integers is not an integer")
-    total = np.sum(x, axis=axes, keepdims=bool(keepdims))
-    whole = np.sign(total) * (np.abs(total) // size)  # towards zero, as TensorFlow
-    if np.any(whole * size != total):
-        STATE.notify("N0301", ROUNDED)
-    return whole
-
-
-whole_mean = zero(
-    "whole_mean", "x | axis=None, keepdims=False", array=_whole_mean, accepts="i", internal=True,
-    doc="The mean of integers as an integer, rounded towards zero.", example=("whole_mean([1, 2])", 1),
-)  # fmt: skip
-
-
-def _reduce_mean(x: Any, axis: Any = None, keepdims: Any = False) -> Any:
-    x = as_operand(x)
-    row = whole_mean if operand_dtype(x).kind == "i" else mean
-    return row(x, axis=axis, keepdims=keepdims)
-
-
-reduce_mean = composite(
-    "reduce_mean", "x | axis=None, keepdims=False", _reduce_mean,
-    doc="The mean of the elements. That of integers is an integer, rounded towards zero, as in TensorFlow.",
-    example=("reduce_mean([1, 2])", 1),
-)  # fmt: skip
-
-
 fsum = linear(
     "fsum", "x", lambda g, y, x: broadcast_to(g, shape=shape_of(x)), array=lambda np, x: math.fsum(x.ravel().tolist()),
     dtype="float", accepts="bif", depends="sums", doc="The sum of the elements, rounded once.",
     example=("fsum([1e16, 1.0, -1e16])", 1.0),
 )  # fmt: skip
-add_n = composite(
-    "add_n", "[inputs]", lambda inputs: _add_all(inputs), doc="The sum of tensors of one shape.",
-    example=("add_n([[1, 2], [3, 4]])", [4, 6]),
-)  # fmt: skip
-
-
-def _add_all(inputs: Any) -> Any:
-    tensors = [as_operand(x) for x in inputs]
-    if not tensors:
-        raise failure("E0401", "add_n of nothing")
-    if len({shape_of(x) for x in tensors}) > 1:
-        raise failure("E0302", "add_n needs tensors of one shape", "'+' broadcasts")
-    total = tensors[0]
-    for x in tensors[1:]:
-        total = OPERATORS.add(total, x)
-    return total
 
 
 # --- products -------------------------------------------------------------------------------------------------------
@@ -236,8 +173,7 @@ def _product_of_others_vjp(g: Any, y: Any, x: Any) -> Any:
     # d/dx[m] of the product without x[k] is the product without both. Summed over k < m: what comes before m
     # (with one factor replaced by g[k]) times what comes after; likewise over k > m. Both sums are recurrences.
     z = conjugate(x)
-    before = cumprod(z, axis=0, exclusive=True)
-    after = cumprod(z, axis=0, exclusive=True, reverse=True)
+    before, after = exclusive_product(z), exclusive_product(z, reverse=True)
     replaced_before = shifted(linear_recurrence(z, strong(g, before), strong=True), step=1)
     replaced_after = shifted(linear_recurrence(z, strong(g, after), reverse=True, strong=True), step=-1)
     return strong(replaced_before, after) + strong(replaced_after, before)
@@ -300,13 +236,6 @@ def _extremum(name: str, word: str, aliases: str, example: int) -> Operation:
 
 reduce_max = _extremum("max", "largest", "reduce_max amax", 9)
 reduce_min = _extremum("min", "smallest", "reduce_min amin", 1)
-ptp = composite(
-    "ptp", "x | axis=None, keepdims=False",
-    lambda x, axis=None, keepdims=False: (
-        reduce_max(x, axis=axis, keepdims=keepdims) - reduce_min(x, axis=axis, keepdims=keepdims)
-    ),
-    method=True, doc="The range of the elements: the largest minus the smallest.", example=("ptp([3, 9, 1])", 8),
-)  # fmt: skip
 
 
 def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
@@ -318,87 +247,19 @@ def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     return np.ldexp(x, -exponent), exponent
 
 
-# --- moments --------------------------------------------------------------------------------------------------------
-
-
-def _var(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    return moment(np.var, x, axes_of("var", axis, np.ndim(x)), bool(keepdims), ddof=ddof)
-
-
-def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    shape, axes, size = reduced("var", x, axis)
-    factor = 2.0 / (size - ddof) if size != ddof else math.nan
-    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) * factor)
-
-
-def deviation(x: Any, axes: tuple[int, ...]) -> Any:
-    return x - mean(x, axis=axes, keepdims=True) if axes else x - x
-
-
-reduce_var = rule(
-    "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
-    kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims), array=_var, dtype=real_of_float,
-    aliases="reduce_variance variance", method=True, analytic=False, depends="lines",
-    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.", example=("var([1.0, 3.0])", 1.0),
-)  # fmt: skip
-
-
-def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    axes = axes_of("std", axis, np.ndim(x))
-    found = moment(np.std, x, axes, bool(keepdims), ddof=ddof)
-    least = 1e-150 if x.dtype.itemsize >= 8 and x.dtype.kind != "c" else 1e-15
-    if x.size and (~np.isfinite(found) | (found < least)).any():
-        x, exponent = to_unit(np, x, axes)  # the squares may have left the range of floats
-        found = np.ldexp(moment(np.std, x, axes, True, ddof=ddof), exponent)
-        found = found if keepdims else np.squeeze(found, axis=axes)
-    return found
-
-
-def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
-    shape, axes, size = reduced("std", x, axis)
-    flat = plain(y) == 0
-    meet(reduce_std, flat, matters=plain(g) != 0)
-    safe = spread(OPERATORS.where(mask_tensor(flat), 1.0, y), shape, axes, keepdims)
-    freedom = size - ddof if size != ddof else math.nan
-    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) / beside(safe, x) / freedom)
-
-
-reduce_std = rule(
-    "std", "x | axis=None, ddof=0, keepdims=False", _std_vjp,
-    kernel=lambda k, x, axis, ddof, keepdims: k.std(x, axis, ddof, keepdims), array=_std, dtype=real_of_float,
-    aliases="reduce_std", method=True,
-    singular=[
-        Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
-                 subgradients="0 chosen from a ball")
-    ],
-    analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.",
-    example=("std([1.0, 3.0])", 1.0),
-)  # fmt: skip
-
-
 # --- log-sum-exp ----------------------------------------------------------------------------------------------------
 
 
 def _logsumexp(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
     axes = axes_of("logsumexp", axis, np.ndim(x))
-    if 0 in [x.shape[i] for i in axes]:
-        shape = [1 if i in axes else n for i, n in enumerate(x.shape)]
-        empty = np.full(shape, -math.inf, x.dtype)
-        return empty if keepdims else np.squeeze(empty, axis=axes)
-    largest = np.max(x, axis=axes, keepdims=True)
-    shift = np.where(np.isfinite(largest), largest, 0.0)
-    # One largest term is exp(0) = 1; the sum of the others goes through log1p, which keeps a result near 0 exact.
-    lines = np.moveaxis(x, axes, range(len(axes)))
-    flat = lines.reshape(count(lines.shape[: len(axes)]), *lines.shape[len(axes) :])
-    first = np.argmax(flat, axis=0, keepdims=True)
-    terms = np.exp(flat - np.moveaxis(shift, axes, range(len(axes))).reshape(1, *flat.shape[1:]))
-    one = np.take_along_axis(terms, first, 0)
-    np.put_along_axis(terms, first, 0.0, 0)
-    others = np.sum(terms, axis=0)
-    top = one[0]
-    total = np.where(top == 1.0, np.log1p(others), np.log(top + others))
-    result = np.where(np.isfinite(largest), largest, 0.0).reshape(np.shape(total)) + total
-    return result.reshape([1 if i in axes else n for i, n in enumerate(x.shape)]) if keepdims else result
+    largest = np.max(x, axis=axes, keepdims=True, initial=-math.inf)
+    # The largest terms are exp(0) = 1; the sum of the others goes through log1p, which keeps a result near 0 exact.
+    shift = np.where(np.isfinite(largest), largest, 0.0).astype(x.dtype)
+    terms = np.exp(x - shift)
+    ones = np.sum(terms == 1.0, axis=axes, keepdims=True, dtype=x.dtype)
+    others = np.sum(np.where(terms == 1.0, 0.0, terms), axis=axes, keepdims=True)
+    found = shift + np.where(ones > 0, np.log1p(others + (ones - 1)), np.log(others))
+    return found if keepdims else np.squeeze(found, axis=axes)
 
 
 def _logsumexp_vjp(g: Any, y: Any, x: Any, axis: Any, keepdims: Any) -> Any:

@@ -11,12 +11,12 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import Operation, composite, linear, rule, zero
+from ..core.operation import Operation, linear, rule, zero
 from ..core.tensor import OPERATORS
 from .arithmetic import PRODUCTS, power_bound
 from .joining import concat
 from .shapes import flip
-from .structure import index, line_axis
+from .structure import index
 from .support import (
     conjugate,
     found_by_rule,
@@ -123,18 +123,6 @@ cumsum_along: Operation = linear(
 )  # fmt: skip
 
 
-def _cumsum_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = line_axis("cumsum", x, axis)
-    return cumsum_along(x, axis=axis, exclusive=bool(exclusive), reverse=bool(reverse))
-
-
-cumsum = composite(
-    "cumsum", "x | axis=None, exclusive=False, reverse=False", _cumsum_row, method=True,
-    doc="The sums of the elements so far, in one row or along an axis; exclusive leaves out the element itself.",
-    example=("cumsum([1, 2, 3])", [1, 3, 6]),
-)  # fmt: skip
-
-
 # --- running products -----------------------------------------------------------------------------------------------
 
 
@@ -142,11 +130,13 @@ def _cumprod_vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
     shape = shape_of(x)
     lines, g = to_front(conjugate(x), (axis,)), to_front(g, (axis,))
     s = linear_recurrence(shifted(lines, step=-1), g, reverse=True, strong=True)
-    return from_front(strong(s, _exclusive_product(lines)), (axis,), shape)
+    return from_front(strong(s, exclusive_product(lines)), (axis,), shape)
 
 
-def _exclusive_product(lines: Any) -> Any:
-    """The products of the elements before each one, along axis 0."""
+def exclusive_product(lines: Any, reverse: bool = False) -> Any:
+    """The products of the elements before each one along axis 0, or after each if reverse."""
+    if reverse:
+        return flip(exclusive_product(flip(lines, axis=0)), axis=0)
     ones = OPERATORS.ones_like(index(lines, index=slice(0, 1)))
     return cumprod_along(concat([ones, index(lines, index=slice(0, -1))]), axis=0)
 
@@ -156,24 +146,6 @@ cumprod_along = rule(
     dtype="total", internal=True, largest=lambda sizes, n: power_bound(sizes[0], n), depends="lines",
     doc="The running product along an axis counted from the front: what cumprod is made of.",
     example=("cumprod_along([1, 2, 3], 0)", [1, 2, 6]),
-)  # fmt: skip
-
-
-def _cumprod_row(x: Any, axis: Any = None, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = line_axis("cumprod", x, axis)
-    if reverse:
-        x = flip(x, axis=axis)
-    if exclusive:
-        x = from_front(_exclusive_product(to_front(x, (axis,))), (axis,), shape_of(x))
-    else:
-        x = cumprod_along(x, axis=axis)
-    return flip(x, axis=axis) if reverse else x
-
-
-cumprod = composite(
-    "cumprod", "x | axis=None, exclusive=False, reverse=False", _cumprod_row, method=True,
-    doc="The products of the elements so far; the derivative is exact at zeros too.",
-    example=("cumprod([1, 2, 3])", [1, 2, 6]),
 )  # fmt: skip
 
 
@@ -196,7 +168,7 @@ running_ties = zero(
 )  # fmt: skip
 
 
-def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> tuple[Operation, Operation]:
+def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> Operation:
     def vjp(g: Any, y: Any, x: Any, axis: int) -> Any:
         # Within a run of one extremum, the places that equal it so far share each cotangent equally.
         where, equal = OPERATORS.where, OPERATORS.equal
@@ -222,21 +194,11 @@ def _running_extremum(name: str, ufunc: str, word: str, example: list[int]) -> t
         example=(f"{name}_along([2, 1, 3], 0)", example),
     )  # fmt: skip
 
-    def function(x: Any, axis: Any = None, reverse: Any = False) -> Any:
-        x, axis = line_axis(name, x, axis)
-        if reverse:
-            return flip(along(flip(x, axis=axis), axis=axis), axis=axis)
-        return along(x, axis=axis)
-
-    row = composite(
-        name, "x | axis=None, reverse=False", function, aliases=f"{ufunc}.accumulate",
-        doc=f"The {word} of the elements so far.", example=(f"{name}([2, 1, 3])", example),
-    )  # fmt: skip
-    return along, row
+    return along
 
 
-cummax_along, cummax = _running_extremum("cummax", "maximum", "largest", [2, 2, 3])
-cummin_along, cummin = _running_extremum("cummin", "minimum", "smallest", [2, 1, 1])
+cummax_along = _running_extremum("cummax", "maximum", "largest", [2, 2, 3])
+cummin_along = _running_extremum("cummin", "minimum", "smallest", [2, 1, 1])
 
 
 # --- running log-sum-exp --------------------------------------------------------------------------------------------
@@ -260,23 +222,4 @@ cumlogsumexp_along = rule(
     dtype="float", accepts="bif", internal=True, depends="lines",
     doc="The running log-sum-exp along an axis counted from the front: what cumlogsumexp is made of.",
     example=("cumlogsumexp_along([0.0, 0.0], 0)", [0.0, math.log(2)]),
-)  # fmt: skip
-
-
-def _cumlogsumexp(x: Any, axis: Any = 0, exclusive: Any = False, reverse: Any = False) -> Any:
-    x, axis = line_axis("cumlogsumexp", x, axis)
-    if reverse:
-        x = flip(x, axis=axis)
-    y = cumlogsumexp_along(x, axis=axis)
-    if exclusive:
-        lines = to_front(y, (axis,))
-        nothing = OPERATORS.zeros_like(index(lines, index=slice(0, 1))) - math.inf
-        y = from_front(concat([nothing, index(lines, index=slice(0, -1))]), (axis,), shape_of(x))
-    return flip(y, axis=axis) if reverse else y
-
-
-cumlogsumexp = composite(
-    "cumlogsumexp", "x | axis=0, exclusive=False, reverse=False", _cumlogsumexp,
-    aliases="cumulative_logsumexp logcumsumexp logaddexp.accumulate", doc="The log-sum-exp of the elements so far.",
-    example=("cumlogsumexp([0.0, 0.0])", [0.0, math.log(2)]),
 )  # fmt: skip

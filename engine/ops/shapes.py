@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from ..core import limits
-from ..core.errors import failure, plural
+from ..core.errors import failure
 from ..core.operands import shown
-from ..core.operation import composite, linear, no_tangent, static
-from .gathering import take_rows
-from .structure import index, line_axis, reshape
+from ..core.operation import composite, linear, no_tangent
+from .structure import index
 from .support import (
     axes_of,
     axis_of,
     count,
     operand_shape,
     shape_of,
-    swapped,
 )
 
 TYPE_CHECKING = False
@@ -73,101 +71,7 @@ transpose: Operation = linear(
 )  # fmt: skip
 
 
-def _swapaxes(x: Any, axis1: Any, axis2: Any) -> Any:
-    rank = len(operand_shape(x))
-    return transpose(x, axes=swapped(rank, axis_of("swapaxes", axis1, rank), axis_of("swapaxes", axis2, rank)))
-
-
-swapaxes = composite(
-    "swapaxes", "x | axis1, axis2", _swapaxes, method=True, doc="x with two axes exchanged.",
-    example=("swapaxes([[1, 2], [3, 4]], 0, 1)", [[1, 3], [2, 4]]),
-)  # fmt: skip
-
-
-def _matrix_transpose(x: Any, conjugate: Any = False) -> Any:
-    from .support import conjugate as conj
-
-    rank = len(operand_shape(x))
-    if rank < 2:
-        raise failure("E0302", f"matrix_transpose needs a matrix, and this tensor has {plural(rank, 'dimension')}")
-    moved = transpose(x, axes=swapped(rank))
-    return conj(moved) if conjugate else moved
-
-
-matrix_transpose = composite(
-    "matrix_transpose", "x | conjugate=False", _matrix_transpose, doc="x with its last two axes exchanged.",
-    example=("matrix_transpose([[1, 2], [3, 4]])", [[1, 3], [2, 4]]),
-)  # fmt: skip
-
-
-def moved_axes(x: Any, source: Any, destination: Any) -> Any:
-    rank = len(operand_shape(x))
-    sources = axes_of("moveaxis", source, rank)
-    targets = axes_of("moveaxis", destination, rank)
-    if len(sources) != len(targets):
-        raise failure("E0302", f"moveaxis: {len(sources)} source axes and {len(targets)} destinations")
-    order = [i for i in range(rank) if i not in sources]
-    for target, origin in sorted(zip(targets, sources)):
-        order.insert(target, origin)
-    return transpose(x, axes=tuple(order))
-
-
-moveaxis = composite(
-    "moveaxis", "x | source, destination", moved_axes, doc="x with some axes moved to other places.",
-    example=("shape(moveaxis([[[1, 2, 3]]], 2, 0))", (3, 1, 1)),
-)  # fmt: skip
-
-
-# --- number of axes -------------------------------------------------------------------------------------------------
-
-
-ravel, flatten = (
-    composite(
-        name,
-        "x",
-        lambda x: reshape(x, shape=-1),
-        method=True,
-        doc="The elements of x in one row.",
-        example=(f"{name}([[1, 2], [3, 4]])", [1, 2, 3, 4]),
-    )
-    for name in ("ravel", "flatten")
-)
-
-
-def _expand_dims(x: Any, axis: Any) -> Any:
-    shape = operand_shape(x)
-    added = 1 if axis.__class__ is int else len(axis)
-    places = axes_of("expand_dims", axis, len(shape) + added)
-    sizes = list(shape)
-    for place in sorted(places):
-        sizes.insert(place, 1)
-    return reshape(x, shape=tuple(sizes))
-
-
-expand_dims = composite(
-    "expand_dims", "x | axis", _expand_dims, aliases="expanddims", doc="x with an axis of size 1 put in.",
-    example=("expand_dims([1, 2], 0)", [[1, 2]]),
-)  # fmt: skip
-
-
-def _squeeze(x: Any, axis: Any = None) -> Any:
-    shape = operand_shape(x)
-    if axis is None:
-        return reshape(x, shape=tuple([size for size in shape if size != 1]))
-    gone = axes_of("squeeze", axis, len(shape))
-    for place in gone:
-        if shape[place] != 1:
-            raise failure("E0302", f"squeeze: axis {place} has size {shape[place]}, not 1")
-    return reshape(x, shape=tuple([size for i, size in enumerate(shape) if i not in gone]))
-
-
-squeeze = composite(
-    "squeeze", "x | axis=None", _squeeze, method=True, doc="x without its axes of size 1, or without those named.",
-    example=("squeeze([[1, 2]])", [1, 2]),
-)  # fmt: skip
-
-
-# --- reversing and repeating ----------------------------------------------------------------------------------------
+# --- reversing ----------------------------------------------------------------------------------------
 
 
 flip: Operation = linear(
@@ -175,49 +79,6 @@ flip: Operation = linear(
     array=lambda np, x, axis: np.flip(x, axes_of("flip", axis, np.ndim(x))), moves=True, dtype="first", accepts="bifcs",
     aliases="reverse", doc="x with the order of its elements reversed along one axis, several, or all.",
     example=("flip([1, 2, 3])", [3, 2, 1]),
-)  # fmt: skip
-
-
-def _roll_back(g: Any, y: Any, x: Any, shift: Any, axis: Any) -> Any:
-    back = -shift if shift.__class__ is int else tuple([-s for s in shift])
-    return roll(g, shift=back, axis=axis)
-
-
-def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
-    for one in shift if shift.__class__ in (list, tuple) else (shift,):
-        if one.__class__ is not int:
-            raise failure("E0304", f"roll: a shift is an integer, not {shown(one)}")
-    if axis is not None:
-        axes_of("roll", list(dict.fromkeys(axis)) if axis.__class__ in (list, tuple) else axis, np.ndim(x))
-    return np.roll(x, shift, axis if axis is None or axis.__class__ is int else tuple(axis))
-
-
-roll: Operation = linear(
-    "roll", "x | shift, axis=None", _roll_back, array=_roll, moves=True, dtype="first", accepts="bifcs",
-    kernel=lambda k, x, shift, axis: k.roll(x, shift, axis),
-    doc="x with its elements moved on along an axis, those at the end coming back at the start.",
-    example=("roll([1, 2, 3], 1)", [3, 1, 2]),
-)  # fmt: skip
-
-
-def _repeat(x: Any, repeats: Any, axis: Any = None) -> Any:
-    import numpy as np
-
-    x, axis = line_axis("repeat", x, axis)
-    size = shape_of(x)[axis]
-    times = np.asarray(static(repeats))
-    if times.dtype.kind not in "iu" or times.ndim > 1 or times.size not in (1, size):
-        raise failure("E0302", f"repeat: repeats is one integer or {size}, one for each element along axis {axis}")
-    if (times < 0).any():
-        raise failure("E0302", "repeat: a number of repeats cannot be negative")
-    total = int(times.sum()) * (size if times.size == 1 else 1)
-    limits.allocate(total * (count(shape_of(x)) // max(size, 1)))
-    return take_rows(x, indices=np.repeat(np.arange(size), times), axis=axis)
-
-
-repeat = composite(
-    "repeat", "x | repeats, axis=None", _repeat, method=True,
-    doc="Each element of x repeated, along an axis or in one row.", example=("repeat([1, 2], 2)", [1, 1, 2, 2]),
 )  # fmt: skip
 
 

@@ -11,10 +11,10 @@ from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import composite, no_tangent, rule
+from ..core.operation import no_tangent, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from .structure import index, index_scatter, line_axis
+from .structure import index, index_scatter
 from .support import axis_of, found_by_rule, meet
 
 TYPE_CHECKING = False
@@ -23,14 +23,6 @@ if TYPE_CHECKING:
 
     from ..core.dtypes import DType
     from ..core.operation import Operation
-
-
-def descends(direction: Any, descending: Any = False) -> bool:
-    """Whether tf.sort's direction or jnp.sort's flag asks for falling order."""
-    word = str(direction).upper()
-    if word not in ("ASCENDING", "DESCENDING"):
-        raise failure("E0305", f"sort: the direction is 'ASCENDING' or 'DESCENDING', not {direction!r}")
-    return word == "DESCENDING" or bool(descending)
 
 
 def order_of(np: Any, x: Any, axis: int, descending: bool) -> Any:
@@ -105,32 +97,6 @@ sort_along = rule(
 )  # fmt: skip
 
 
-def _in_order(name: str, along: Operation, doc: str, example: list[int]) -> Operation:
-    def function(
-        x: Any,
-        axis: Any = -1,
-        direction: Any = "ASCENDING",
-        kind: Any = None,
-        descending: Any = False,
-        stable: Any = True,
-    ) -> Any:
-        x, axis = line_axis(name, x, axis)
-        return along(x, axis=axis, descending=descends(direction, descending))
-
-    return composite(
-        name, "x | axis=-1, direction='ASCENDING', kind=None, descending=False, stable=True", function, method=True,
-        doc=doc, example=(f"{name}([3, 1, 2])", example),
-    )  # fmt: skip
-
-
-sort = _in_order(
-    "sort", sort_along, "x in rising order along an axis, the last one by default; axis=None sorts all elements.", [1, 2, 3],
-)  # fmt: skip
-argsort = _in_order(
-    "argsort", argsort_along, "The indices that sort x along an axis; equal elements keep their order.", [1, 2, 0]
-)
-
-
 # --- searching ------------------------------------------------------------------------------------------------------
 
 
@@ -168,7 +134,7 @@ def _arg_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DTy
     return common_dtype(op, dtypes), INT64 if chosen is None else as_dtype(chosen)
 
 
-def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = "", method: bool = False) -> Operation:
+def _arg_extremum(name: str, word: str, example: int) -> Operation:
     def array(np: Any, x: Any, axis: Any, keepdims: Any, output_type: Any) -> Any:
         if axis is not None:
             axis = axis_of(name, axis, np.ndim(x))
@@ -176,16 +142,12 @@ def _arg_extremum(name: str, largest: str, default_axis: str, row_name: str = ""
             raise failure("E0302", f"{name} of an empty tensor has no value")
         return getattr(np, name)(x, axis=axis, keepdims=bool(keepdims))
 
-    where = "in one row" if default_axis == "None" else "along axis 0"
     return no_tangent(
-        row_name or name, f"x | axis={default_axis}, keepdims=False, output_type=None", array=array, dtype=_arg_dtype,
-        accepts="bif", method=method, doc=f"The index of the first {largest} element, {where} unless an axis is named.",
-        example=(f"{row_name or name}([3, 9, 1])", 1 if largest == "largest" else 2), reason="an index",
-        code="place_of_extremum", aliases=f"tf.math.{name} tf.{name[:3]}_{name[3:]}" if row_name else "",
+        name, "x | axis=None, keepdims=False, output_type=None", array=array, dtype=_arg_dtype, accepts="bif", method=True,
+        doc=f"The index of the first {word} element, in one row unless an axis is named.",
+        example=(f"{name}([3, 9, 1])", example), reason="an index", code="place_of_extremum",
     )  # fmt: skip
 
 
-argmax = _arg_extremum("argmax", "largest", "None", method=True)
-argmin = _arg_extremum("argmin", "smallest", "None", method=True)
-tf_argmax = _arg_extremum("argmax", "largest", "0", "tf.argmax")
-tf_argmin = _arg_extremum("argmin", "smallest", "0", "tf.argmin")
+argmax = _arg_extremum("argmax", "largest", 1)
+argmin = _arg_extremum("argmin", "smallest", 2)

@@ -7,10 +7,10 @@ from ..core.dtype_rules import common_dtype
 from ..core.dtypes import STRONG, WEAK_COUNT, WEAK_FLOAT, DType, numpys, raw_dtype
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, shown, tensor
-from ..core.operation import Operation, composite, linear, no_tangent
+from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from .support import as_shape, axis_of, count, mask_tensor, shape_of
+from .support import FOR_LIBRARY, as_shape, axis_of, count, mask_tensor, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,9 +154,10 @@ def _index_update(np: Any, x: Any, value: Any, index: Any) -> Any:
     return out
 
 
-def _stack_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+def joined_dtype(op: Operation, dtypes: list[DType], attributes: Any) -> tuple[DType, DType]:
+    """The dtype rule of rows that join tensors."""
     if not dtypes:
-        raise failure("E0304", "stack needs at least one tensor")
+        raise failure("E0304", f"{op.name} needs at least one tensor")
     computed = common_dtype(op, dtypes)
     return computed, computed
 
@@ -177,7 +178,7 @@ def _read_elements(g: Any, y: Any, *values: Any, shape: tuple[int, ...], places:
 
 
 put_elements: Operation = linear(
-    "put_elements", "[values] | shape, places", _read_elements, array=_put_elements, dtype=_stack_dtype, internal=True,
+    "put_elements", "[values] | shape, places", _read_elements, array=_put_elements, dtype=joined_dtype, internal=True,
     depends="sums", doc="The transpose of reading single elements: scalars added up at their places among zeros.",
     example=("put_elements([1, 2, 3], (4,), [2, 0, 2])", [2, 0, 4, 0]),
 )  # fmt: skip
@@ -234,7 +235,7 @@ def _stack(np: Any, *parts: Any, axis: int) -> Any:
 
 
 stack = linear(
-    "stack", "[values] | axis=0", _stack_transpose, code="joined", array=_stack, moves=True, dtype=_stack_dtype,
+    "stack", "[values] | axis=0", _stack_transpose, code="joined", array=_stack, moves=True, dtype=joined_dtype,
     accepts="bifcs", doc="Tensors of one shape joined along a new axis.",
     example=("stack([[1, 2], [3, 4]])", [[1, 2], [3, 4]]),
 )  # fmt: skip
@@ -323,6 +324,9 @@ def line_axis(name: str, x: Any, axis: Any) -> tuple[Any, int]:
     if axis is None:
         return reshape(x, shape=-1), 0
     return x, axis_of(name, axis, len(shape_of(x)))
+
+
+FOR_LIBRARY["internal.line_axis"] = lambda name, x, axis: line_axis(name, x, static(axis))
 
 
 # --- likenesses -----------------------------------------------------------------------------------------------------

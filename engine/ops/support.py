@@ -309,6 +309,17 @@ def counts(x: Any, total: Any) -> Tensor:
     return whole_tensor(np.bincount(values, minlength=total))
 
 
+def library_integers(name: str, what: str, x: Any) -> Any:
+    found = integers(name, what, x, symbols=True)
+    return found if is_symbol(found) else Tensor(found, INT64)
+
+
+def with_default_dtype(x: Any) -> Any:
+    from .tensorflow import with_default_dtype as change
+
+    return change(x)
+
+
 FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.as_operand": as_operand,
     "internal.axes_of": lambda name, axis, rank: axes_of(name, static(axis), rank),
@@ -316,7 +327,7 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.beside": beside,
     "internal.counts": counts,
     "internal.floating": floating,
-    "internal.integers": lambda name, what, x: x if is_symbol(x) else Tensor(integers(name, what, x), INT64),
+    "internal.integers": library_integers,
     "internal.is_complex": is_complex,
     "internal.keeps_formula": lambda x: (
         hasattr(x, "operation") or is_complex(x if hasattr(x, "dtype") else as_operand(x))
@@ -329,4 +340,5 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.shape_text": shape_text,
     "internal.static": static,
     "internal.whole": whole,
+    "internal.with_default_dtype": with_default_dtype,
 }

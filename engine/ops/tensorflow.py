@@ -9,9 +9,8 @@ from ..core.operands import as_operand, operand_dtype, plain
 from ..core.operation import Operation, composite
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
-from .creation import arange, empty, eye, full, linspace, ones, zeros
-from .gathering import count_nonzero, one_hot
-from .random import random_normal, random_uniform
+from .creation import arange, eye, full, linspace, ones, zeros
+from .gathering import count_nonzero
 from .sorting import argmax, argmin, searchsorted
 from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
 from .support import as_shape, operand_shape, shape_of
@@ -102,7 +101,7 @@ def _with_defaults(row: Operation, prefix: str = "tf", defaults: Any = with_defa
 TENSORFLOW: dict[str, Operation] = {
     row.name: _with_defaults(row)
     for row in (
-        arange, empty, eye, full, linspace, one_hot, ones, ones_like, random_normal, random_uniform, zeros, zeros_like
+        arange, eye, full, linspace, ones, ones_like, zeros, zeros_like
     )
 }  # fmt: skip
 TENSORFLOW["constant"] = composite(
@@ -125,6 +124,6 @@ NUMPY: dict[str, Operation] = {
         doc="A NumPy array: it adopts the dtype of what it meets.", example=("np.array([1.0])", [1.0]),
     ),
     **{row.name: _with_defaults(row, "np", of_numpy) for row in (
-        arange, empty, eye, full, linspace, ones, ones_like, zeros, zeros_like, argmax, argmin, count_nonzero, searchsorted
+        arange, eye, full, linspace, ones, ones_like, zeros, zeros_like, argmax, argmin, count_nonzero, searchsorted
     )},
 }  # fmt: skip

@@ -188,9 +188,6 @@ class Expressions(Names):
             if row.longer is not None and len(args) > row.most and not keywords:
                 row = row.longer
             return c.Apply(row, args, keywords, self.site(node, row))
-        operation = library.operation_of(function) if keywords else None
-        if operation is not None:
-            keywords = [(operation.parameter_of(name) or name, value) for name, value in keywords]
         return c.Call(function, args, keywords, self.site(node))
 
     def place(self, node: s.Expression) -> c.Target | None:

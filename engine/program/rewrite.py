@@ -124,7 +124,11 @@ def match(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -> boo
 
 
 def match_call(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -> bool:
-    function, inner = NAMES[formula.func.id], formula.args[0]
+    inner = formula.args[0]
+    if node.__class__ is c.Call and node.function.__class__ is c.LibraryName:
+        alone = len(node.args) == 1 and not node.keywords and node.args[0].__class__ is not c.Spread
+        return alone and node.function.name == formula.func.id and match(inner, node.args[0], row, found)
+    function: Any = NAMES.get(formula.func.id)
     if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic:  # Python's own: sum, abs
         called, single = node.function.name, len(node.args) == 1 and not node.keywords
         if called != formula.func.id or not single or node.args[0].__class__ not in (c.Apply, c.Operator):

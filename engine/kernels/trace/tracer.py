@@ -95,8 +95,7 @@ class Tracer(eager.Compiler):
         except AdiffError as error:
             raise self.fault(error) from None
         except Unsupported as why:
-            if why.site is not None and why.site.source is not None and why.site.source.library:
-                why.site = STATE.outside
+            why.site = STATE.outward(why.site) if why.site is not None else None
             raise
         except RecursionError:
             raise Unsupported("a program that nests this deeply", STATE.site) from None
