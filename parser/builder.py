@@ -142,7 +142,7 @@ def yield_(children: Children, start: int, end: int) -> syntax.Yield:
 
 
 assert_ = node(syntax.Assert, 1, 3)
-raise_ = node(syntax.Raise, 1, 3)
+raise_ = node(syntax.Raise, 1)
 
 
 def delete(children: Children, start: int, end: int) -> syntax.Delete:
@@ -226,7 +226,7 @@ def decorated(children: Children, start: int, end: int) -> syntax.FunctionDef | 
     return definition
 
 
-define = node(syntax.FunctionDef, "1", 3, -1, list, 5)
+define = node(syntax.FunctionDef, "1", 3, -1, list)
 
 
 def parameters(children: Children, start: int, end: int) -> list[Parameter]:

@@ -168,12 +168,11 @@ class Place:
             or self.text_at(offset) in ("True", "False", "None", "...")
         )
 
-    def begins_value(self, offset: int = 0) -> bool:
-        kind = self.at(offset)
+    def begins_value(self) -> bool:
         return (
-            kind in (NAME, NUMBER, STRING)
-            or kind in self.table.opening
-            or self.text_at(offset) in ("True", "False", "None", "...", "lambda")
+            self.kind in (NAME, NUMBER, STRING)
+            or self.kind in self.table.opening
+            or self.piece in ("True", "False", "None", "...", "lambda")
         )
 
     # ------------------------------------------------------------------------------------------------------- reporting

@@ -284,7 +284,6 @@ class FunctionDef(Statement):
     parameters: list[Parameter]
     body: list[Statement]
     decorators: list[Expression]
-    returns: Expression | None
 
 
 class ClassDef(Statement):
@@ -312,7 +311,6 @@ class ExceptHandler(Node):
 
 class Raise(Statement):
     value: Expression | None
-    cause: Expression | None
 
 
 class With(Statement):

@@ -62,7 +62,7 @@ def reserved_word(place: Place) -> Mistake:
     """A keyword of Python that starts nothing in this language."""
     word = place.piece
     subject, hint = NO_STATEMENT[word]
-    if _used_as_name(place, 0):
+    if _used_as_name(place):
         return keyword_as_name(place, 0)
     return place.mistake("E0122", f"{subject} not part of the language", hint)
 
@@ -75,11 +75,11 @@ def keyword_as_name(place: Place, offset: int) -> Mistake:
 def misused_keyword(place: Place) -> Mistake | None:
     """A keyword, here or just before, that was meant as a name: `lambda = 2`, `x.in`, `2*is`."""
     if place.piece in ("lambda", "not") and place.operand_expected() and not place.accepts(place.piece):
-        if not _used_as_name(place, 0):
+        if not _used_as_name(place):
             message = f"'{place.piece}' binds less tightly than the operator before it"
             return place.mistake("E0111", message, f"put it in brackets: ({place.piece} ...)")
     named = place.previous in (".", "def", "class", "as", "import", "global", "nonlocal")
-    if is_keyword(place) and place.piece not in VALUES and place.accepts(NAME) and (named or _used_as_name(place, 0)):
+    if is_keyword(place) and place.piece not in VALUES and place.accepts(NAME) and (named or _used_as_name(place)):
         return keyword_as_name(place, 0)
     if is_keyword(place, -1) and place.previous not in (*VALUES, "and", "or", "if", "else", "in", "is", "for"):
         after = place.text_at(-2) in ("=", "+", "-", "*", "/", "**", "(", "[", ",") and _ends_operand(place, 0)
@@ -92,11 +92,11 @@ def misused_keyword(place: Place) -> Mistake | None:
     return None
 
 
-def _used_as_name(place: Place, offset: int) -> bool:
+def _used_as_name(place: Place) -> bool:
     """Whether what follows a keyword would follow a name."""
-    if place.at(offset + 1) in LAYOUT and place.text_at(offset - 1) in ("+", "-", "*", "/", "**", "="):
+    if place.at(1) in LAYOUT and place.previous in ("+", "-", "*", "/", "**", "="):
         return True
-    return _ends_operand(place, offset + 1) or place.text_at(offset + 1) == "="
+    return _ends_operand(place, 1) or place.following == "="
 
 
 def _ends_operand(place: Place, offset: int) -> bool:

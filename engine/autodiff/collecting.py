@@ -25,7 +25,7 @@ class Buffer:
     def __init__(self, x: Tensor, initial: Any) -> None:
         import numpy as np
 
-        STATE.be_lenient()  # infinities of both signs may meet
+        STATE.enter("errstate", all="ignore")  # infinities of both signs may meet
         self.dtype = x.dtype
         self.array = np.zeros(x.shape, dtype="float64" if x.dtype.name == "float32" else x.dtype.name)
         if initial is not None:

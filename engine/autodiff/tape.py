@@ -14,7 +14,7 @@ from __future__ import annotations
 from ...parser.fields import Record
 from ..core.dtypes import FLOAT32
 from ..core.errors import ARITHMETIC_FAULTS
-from ..core.following import CONDITION, add_mark, follows, site_for
+from ..core.following import CONDITION, add_mark, follows
 from ..core.operands import plain, tensor
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import OPERATORS, Tensor, Token, shape_of
@@ -75,7 +75,7 @@ class Tape:
     def record(self, op: Operation, inputs: tuple[Any, ...], attributes: dict[str, Any] | None, out: Any) -> Any:
         site = STATE.site
         if site.op is not op:
-            site = site_for(op)
+            site = STATE.site.of(op)
         token = self.token
         if (
             op.derivative == "none"

@@ -10,7 +10,7 @@ from . import limits
 from .dtype_rules import result_dtypes
 from .dtypes import FLOAT64, REAL_PART, WEAK_COUNT, WEAK_FLOAT, DType
 from .errors import ARITHMETIC_FAULTS, failure, listing
-from .following import follows, site_for
+from .following import follows
 from .operands import NATIVE, as_operand, counts, describe, operand_dtype, shape_text, shown, wrap
 from .state import RECORDERS, STATE
 from .tensor import Tensor
@@ -72,7 +72,7 @@ def apply_scalar(op: Operation, inputs: tuple[Any, ...]) -> Any:
         return apply(op, inputs, None)
     out = Tensor(value, dtype, token)
     site = STATE.site
-    recorder.log += (site if site.op is op else site_for(op), a, b, out)
+    recorder.log += (site if site.op is op else site.of(op), a, b, out)
     return out
 
 

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from .state import RECORDERS, STATE, Site
+from .state import RECORDERS, STATE
 from .tensor import Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .operation import Operation
-
-
 # Why a path ends where a number itself is a condition: `a if x else b`, `x or b`, `not x`.
 CONDITION = "the truth of a condition"
-
-
-def site_for(op: Operation) -> Any:
-    """The current place, for an operation that a rule or a composite applies there."""
-
-    site = STATE.site
-    return Site(op, site.source, site.start, site.end)
 
 
 def follows(x: Any, token: Any) -> bool:

@@ -46,15 +46,12 @@ class Limits:
     seconds longer to wait.
     """
 
-    __slots__ = ("max_memory", "max_steps", "more", "patience", "steps", "waited")
-
-    def __init__(self) -> None:
-        self.more: Callable[[], float] | None = None
-        self.max_steps: int | None = None
-        self.max_memory: int | None = None
-        self.patience: float | None = None
-        self.waited = 0.0
-        self.steps = 0
+    more: Callable[[], float] | None = None
+    max_steps: int | None = None
+    max_memory: int | None = None
+    patience: float | None = None
+    waited = 0.0
+    steps = 0
 
 
 LIMITS = Limits()

@@ -30,6 +30,10 @@ class Site:
         self.start = start
         self.end = end
 
+    def of(self, op: Operation) -> Site:
+        """The same place, for an operation that a rule, a composite or a rewrite applies there."""
+        return Site(op, self.source, self.start, self.end)
+
 
 NOWHERE = Site(None, None, 0, 0)
 
@@ -69,28 +73,17 @@ class State:
     def __init__(self) -> None:
         # Active recorders, outermost first. The list object never changes: hot code keeps a reference to it.
         self.recorders: list[Any] = []
-        # NumPy's own notices are off while this is not None.
-        self.lenient: Any = None
-        # NumPy's own way of printing, while the program has set another.
-        self.printing: Any = None
+        # Contexts of NumPy's that the evaluation is in, by the names of their functions.
+        self.contexts: dict[str, Any] = {}
         self.reset()
 
-    def print_with(self, options: dict[str, Any]) -> None:
-        """From here to the end of the evaluation NumPy prints arrays in the way of these options."""
+    def enter(self, function: str, **options: Any) -> None:
+        """Stay in a context of NumPy's, `errstate` or `printoptions`, to the end of the evaluation."""
         import numpy as np
 
-        if self.printing is None:
-            self.printing = np.printoptions()
-            self.printing.__enter__()
-        np.set_printoptions(**options)
-
-    def be_lenient(self) -> None:
-        """From here to the end of the evaluation NumPy tells nobody of overflows and undefined results."""
-        if self.lenient is None:
-            import numpy as np
-
-            self.lenient = np.errstate(all="ignore")
-            self.lenient.__enter__()
+        if function not in self.contexts:
+            self.contexts[function] = getattr(np, function)(**options)
+            self.contexts[function].__enter__()
 
     def reset(self) -> None:
         self.recorders.clear()
@@ -139,10 +132,8 @@ class State:
         """What an evaluation leaves behind, whatever ended it."""
         self.recorders.clear()
         self.write = self.trace = self.trace_adjoint = None
-        entered, self.lenient, self.printing = (self.lenient, self.printing), None, None
-        for context in entered:
-            if context is not None:
-                context.__exit__(None, None, None)
+        while self.contexts:
+            self.contexts.popitem()[1].__exit__(None, None, None)
 
     def outward(self, site: Site) -> Site:
         """A site; for one in the library the place of the program's call of it."""

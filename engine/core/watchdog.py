@@ -112,16 +112,12 @@ class Watchdog:
             with self.lock:
                 if self.cancelled:
                     return
-                left, room = self.end - monotonic(), self.room()
+                left, most = self.end - monotonic(), self.most_memory
+                room = inf if most is None else most - data_size()
                 if left > 0 and room > 0:
                     pause = min(left, max(room / FASTEST, SHORTEST), LONGEST if room < inf else TIMEOUT_MAX)
                 else:
                     pause = REPEAT_AFTER if self.interrupt(error if left <= 0 else Exhausted) else RETRY_AFTER
-
-    def room(self) -> float:
-        """The bytes that the program may still take."""
-        most = self.most_memory
-        return inf if most is None else most - data_size()
 
     def interrupt(self, error: type[Exception]) -> bool:
         """Raise the error, unless the thread must not be interrupted now, or the memory has become adiff's own since it was

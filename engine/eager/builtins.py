@@ -248,10 +248,13 @@ def print_options() -> Any:
 
 def print_with(options: dict[str, Any], formatter: Any = None) -> None:
     """NumPy's options of printing for the rest of the program; `formatter` has functions of a number that give its text."""
+    import numpy as np
+
     for kind, f in (formatter or {}).items():
         shown = lambda x, f=f: text(invoke(f, [x.item() if hasattr(x, "item") else x], {}))  # noqa: E731
         options = {**options, "formatter": {**options.get("formatter", {}), kind: shown}}
-    STATE.print_with(options)
+    STATE.enter("printoptions")
+    np.set_printoptions(**options)
 
 
 FUNCTIONS: dict[str, Any] = {

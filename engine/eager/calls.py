@@ -8,7 +8,6 @@ from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.dtypes import DType
 from ..core.errors import ARITHMETIC_FAULTS, failure
-from ..core.following import site_for
 from ..core.limits import LIMITS
 from ..core.operands import describe
 from ..core.state import STATE
@@ -148,7 +147,7 @@ def invoke(callee: Any, args: list[Any], keywords: dict[str, Any] | None) -> Any
     call = getattr(callee, "call", None)
     if call is not None:
         if STATE.site.op is None and cls.__name__ == "Operation":
-            STATE.site = site_for(callee)
+            STATE.site = STATE.site.of(callee)
         return call(args, keywords or {})
     if cls is DType:
         if len(args) != 1:
@@ -167,7 +166,7 @@ INVOKE.append(invoke)
 def call_function(function: Function, args: list[Any], keywords: dict[str, Any] | None) -> Any:
     """Call a function of the program."""
     code = function.code
-    frame = [UNSET] * code.size
+    frame = [UNSET] * len(code.slot_names)
     frame[0] = function.frame
     count = len(args)
     if count == code.count and not keywords:

@@ -51,7 +51,7 @@ class Compiler:
             for file in libraries.OF_ONE_RUN:
                 self.libraries.pop(file, None)
             STATE.library = lambda file, name: libraries.member(self, file, name)
-        frame: list[Any] = [UNSET] * core.size
+        frame: list[Any] = [UNSET] * len(core.slot_names)
         frame[c.PARENT] = None
         for name, (slot, meaning) in core.optional.items():
             frame[slot] = values[name] if name in values else self.expression(meaning)(frame)

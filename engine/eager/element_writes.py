@@ -14,8 +14,8 @@ from __future__ import annotations
 from sys import getrefcount
 
 from ..autodiff.tape import Tape
-from ..core.following import add_mark, follows, site_for
-from ..core.state import RECORDERS
+from ..core.following import add_mark, follows
+from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, SCALARS, Tensor
 
 TYPE_CHECKING = False
@@ -66,7 +66,7 @@ def is_element(x: Tensor, index: Any) -> bool:
 
 def record(x: Tensor, value: Any, attributes: dict[str, Any]) -> None:
     """Tell every tape that follows the tensor or the number."""
-    site = site_for(OPERATORS.index_update)
+    site = STATE.site.of(OPERATORS.index_update)
     for tape in RECORDERS:
         if follows(x, tape.token) or follows(value, tape.token):
             tape.log += (site, (x, value), attributes, x)

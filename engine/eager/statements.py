@@ -227,20 +227,20 @@ def assert_(compiler: Compiler, node: c.Assert) -> Run:
 
 def make_class(compiler: Compiler, node: c.MakeClass) -> Run:
     bases = compiler.expressions(node.bases)
-    body = compiler.block(node.body.body)
-    site = node.site
+    code = node.body
+    body, site, name = compiler.block(code.body), code.site, code.name
 
     def run(f: list[Any]) -> Class:
         parents = [base(f) for base in bases]
         STATE.site = site
         for parent in parents:
             if parent.__class__ is not Class:
-                raise failure("E0304", f"the base of {node.name} is {describe(parent)}, and no class")
-        made = Class(node.name, parents, {"_annotated": node.annotated}, library=in_library(site))
-        frame: list[Any] = [UNSET] * node.body.size
+                raise failure("E0304", f"the base of {name} is {describe(parent)}, and no class")
+        made = Class(name, parents, {"_annotated": node.annotated}, library=in_library(site))
+        frame: list[Any] = [UNSET] * len(code.slot_names)
         frame[0], frame[FIRST] = f, made
         body(frame)
-        made.members.update({name: frame[slot] for name, slot in node.members if frame[slot] is not UNSET})
+        made.members.update({member: frame[slot] for member, slot in node.members if frame[slot] is not UNSET})
         begin = made.lookup("__init_subclass__", made)
         if begin is not ABSENT:
             invoke(begin, [made], {})

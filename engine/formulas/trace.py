@@ -40,7 +40,7 @@ MOST_NESTED = 16
 
 
 def frame_of(core: c.CoreProgram, values: Mapping[str, Any]) -> list[Any]:
-    frame: list[Any] = [None, *[UNSET] * (core.size - 1)]
+    frame: list[Any] = [None, *[UNSET] * (len(core.slot_names) - 1)]
     for name, (slot, node) in core.optional.items():
         meaning = node.value if hasattr(node, "value") else KNOWN[node.name]
         frame[slot] = values[name] if name in values else constant(bare(meaning))

@@ -233,7 +233,6 @@ class FunctionCode(Node):
     name: str
     parameters: list[str]
     defaults: list[Expr | None]
-    size: int
     body: list[Stmt]
     site: Site
     slot_names: list[str]
@@ -253,12 +252,10 @@ class MakeClass(Expr):
     and `annotated` those that have an annotation.
     """
 
-    name: str
     bases: list[Expr]
     body: FunctionCode
     members: list[tuple[str, int]]
     annotated: list[str]
-    site: Site
 
 
 # --- targets --------------------------------------------------------------------------------------------------------
@@ -414,7 +411,6 @@ class CoreProgram(Record):
     body: list[Stmt]
     inputs: dict[str, int]
     optional: dict[str, tuple[int, Any]]
-    size: int
     ends_with_value: bool
     slot_names: list[str]
     places: dict[str, Site]

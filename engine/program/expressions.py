@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...parser import syntax as s
 from ..core.operation import Operation
-from ..ops.registry import OPERATOR_ROWS, PREFIX_ROWS
+from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_ROWS
 from . import core as c
 from . import library, vocabulary
 from .names import Names
@@ -20,12 +20,10 @@ FIRST = 2
 # Python's own names that a program may define in its classes, and read.
 METHODS = frozenset(
     """
-    __name__ __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __next__ __contains__ __eq__ __enter__ __exit__
-    __neg__ __add__ __sub__ __mul__ __truediv__ __floordiv__ __mod__ __pow__ __matmul__ __lt__ __le__ __gt__ __ge__
-    __radd__ __rsub__ __rmul__ __rtruediv__ __rfloordiv__ __rmod__ __rpow__ __rmatmul__ __bool__
-    __and__ __or__ __rand__ __ror__ __hash__ __post_init__ __init_subclass__
+    __name__ __init__ __call__ __repr__ __str__ __len__ __getitem__ __setitem__ __iter__ __next__ __contains__ __enter__ __exit__
+    __neg__ __bool__ __hash__ __post_init__ __init_subclass__
     """.split()
-)
+).union(*OPERATOR_METHODS.values())
 
 
 def is_inside(name: str, known: Collection[str]) -> bool:
@@ -46,10 +44,7 @@ class Expressions(Names):
     """The part of the lowering that expressions take."""
 
     if TYPE_CHECKING:
-
-        def function(
-            self, name: str, parameters: list[s.Parameter], body: list[s.Statement] | s.Expression, node: s.Node
-        ) -> c.FunctionCode: ...
+        function: Callable[..., c.FunctionCode]
 
     def expression(self, node: s.Expression, position: str = "value") -> c.Expr:
         handler = EXPRESSIONS.get(node.__class__)
@@ -163,9 +158,9 @@ class Expressions(Names):
 
     def holds_literal(self, node: s.Expression) -> bool:
         """Whether an argument is a variable of the module that a literal is assigned to, and nothing else."""
-        if node.__class__ is not s.Name or node.id not in self.literals or node.id not in self.module.slots:
+        if node.__class__ is not s.Name or node.id not in self.literals:
             return False
-        return self.find(node.id) == (self.height(self.scope), self.module.slots[node.id])
+        return self.find(node.id) == (self.height(self.scope), self.module.slots.get(node.id))
 
     def super_(self, node: s.Call) -> c.Expr:
         """`super()` in a method is `super(the class around it, its first argument)`."""

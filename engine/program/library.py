@@ -15,6 +15,7 @@ from ..kinds.names import FILES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(__file__)), "library")
@@ -27,7 +28,6 @@ ALIASES = {
     "python/tqdm/auto": "python/tqdm",
     "python/tqdm/notebook": "python/tqdm",
 }
-INITIALIZER = "_initializer"  # tf.random_normal_initializer is RandomNormal of Keras' initializers
 # What a line of a file defines at the top level.
 DEFINITION = r"(?:class|def) (\w+)|((?:\w+ = )+)"
 # The files that may be named by programs, found in the folder when the first name with their first part is looked up.
@@ -50,8 +50,6 @@ def find(path: list[str], anywhere: bool = False) -> tuple[str, str] | None:
 
     Names that begin with none of ROOTS are found only where nothing else has their name, `anywhere`.
     """
-    if path and anywhere and path[-1].endswith(INITIALIZER):
-        path = ["keras", "initializers", path[-1].removesuffix(INITIALIZER).title().replace("_", "")]
     if not path or not (anywhere or path[0] in ROOTS):
         return None
     path = [part for part in path if part != "legacy"]
@@ -123,14 +121,19 @@ def named(file: str) -> dict[str, tuple[str, str]]:
     """The names under which programs call what a file defines, with the file and the definition: those in the comment
     `# Names: ...` above it, of which one with a dot is for one vocabulary where the last part means something else, or its own."""
     found = {}
-    before, *parts = text_of(file).replace("\nclass ", "\ndef ").split("\ndef ")
-    for part in parts:
-        comment = before.rpartition("\n")[2]
-        name = part.partition("\n")[0].partition("(")[0].rstrip(":")
+    for comment, name, _ in definitions(file):
         names = comment.removeprefix(NAMES).split() if comment.startswith(NAMES) else [name] if name[0] != "_" else []
         found.update(dict.fromkeys(names, (file, name)))
-        before = part
     return found
+
+
+def definitions(file: str) -> Iterator[tuple[str, str, str]]:
+    """The functions and classes of a file: the line above, the name, and the signature or the bases."""
+    before, *parts = text_of(file).replace("\nclass ", "\ndef ").split("\ndef ")
+    for part in parts:
+        name, _, signature = part.partition("\n")[0].removesuffix(":").removesuffix(")").partition("(")
+        yield before.rpartition("\n")[2], name, signature
+        before = part
 
 
 NAMES = "# Names: "

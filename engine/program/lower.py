@@ -14,7 +14,7 @@ from ..ops.registry import OPERATOR_ROWS
 from . import core as c
 from . import library, vocabulary
 from .expressions import FIRST, Expressions, is_literal
-from .scopes import DEFINITIONS, Scope, assigned_names, collect_declarations, imports, surely_assigned, target_names
+from .scopes import DEFINITIONS, Scope, assigned_names, inside, surely_assigned, target_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,24 +81,17 @@ class Lowering(Expressions):
             self.session.assigned = self.module.slots
         # At a prompt an assignment shows nothing.
         valued = ends_with_value(module.body) if self.session is None else module.body[-1].__class__ is s.ExprStmt
-        return c.CoreProgram(
-            self.source,
-            body,
-            self.inputs,
-            self.optional,
-            len(self.module.slot_names),
-            valued,
-            self.module.slot_names,
-            self.places,
-        )
+        slot_names = self.module.slot_names
+        return c.CoreProgram(self.source, body, self.inputs, self.optional, valued, slot_names, self.places)
 
     def with_modules_imported(self, statements: list[s.Statement]) -> list[s.Statement]:
         """`layers = tf.keras.layers` as the import that it is, where it is the one assignment to this name."""
         assigned = [name for statement in statements for name in assigned_names([statement])]
 
         def imported(statement: s.Statement) -> s.Statement:
-            for node in imports([statement]):
-                STATEMENTS[node.__class__](self, node)  # other lines may speak of what it binds
+            for node in inside([statement]):
+                if isinstance(node, s.Import | s.ImportFrom):
+                    STATEMENTS[node.__class__](self, node)  # other lines may speak of what it binds
             if statement.__class__ is not s.Assign or statement.value.__class__ is not s.Attribute:
                 return statement
             target, path = statement.targets[0], self.module_path(statement.value)
@@ -129,19 +122,22 @@ class Lowering(Expressions):
         outer, self.scope = self.scope, scope
         if isinstance(body, list):
             statements = self.with_modules_imported(body)
-            collect_declarations(statements, scope)
+            for node_inside in inside(statements):
+                if isinstance(node_inside, s.Global | s.Nonlocal):
+                    declared = scope.globals if node_inside.__class__ is s.Global else scope.nonlocals
+                    declared.update(node_inside.names)
             for local in assigned_names(statements):
-                if local not in scope.globals and local not in scope.nonlocals:
-                    scope.declare(local)
-                elif local in scope.globals:
+                if local in scope.globals:
                     self.module.declare(local)
+                elif local not in scope.nonlocals:
+                    scope.declare(local)
             lowered = self.block(statements)
         else:
             lowered = [c.Return(self.expression(body, "argument"), False)]
         self.scope = outer
         return c.FunctionCode(
-            name, names, defaults, len(scope.slot_names), lowered, self.site(node), scope.slot_names,
-            positional, rest, named, -1 if starred else positional, scope.yields,
+            name, names, defaults, lowered, self.site(node), scope.slot_names, positional, rest, named,
+            -1 if starred else positional, scope.yields,
         )  # fmt: skip
 
     # --- statements -------------------------------------------------------------------------------------------------
@@ -238,12 +234,10 @@ class Lowering(Expressions):
             scope.slots[name] = scope.fresh(name)
         body = self.block(node.body)
         self.scope = outer
-        code = c.FunctionCode(
-            node.name, [], [], len(scope.slot_names), body, site, scope.slot_names, 0, None, None, 0, False
-        )  # fmt: skip
+        code = c.FunctionCode(node.name, [], [], body, site, scope.slot_names, 0, None, None, 0, False)
         members = [(name, slot) for name, slot in scope.slots.items() if slot != FIRST]
         annotated = [name for item in node.body if item.__class__ is s.AnnAssign for name in target_names(item.target)]
-        return self.decorated(node, c.MakeClass(node.name, bases, code, members, annotated, site))
+        return self.decorated(node, c.MakeClass(bases, code, members, annotated))
 
     def base(self, node: s.Expression) -> c.Expr | None:
         if node.__class__ is not s.Name:

@@ -63,9 +63,8 @@ class Names:
             for shadow in reversed(scope.shadows):
                 if name in shadow:
                     return depth, shadow[name]
-            if name in scope.slots and name not in scope.globals and name not in scope.nonlocals:
-                if not scope.of_class or scope is self.scope:
-                    return depth, scope.slots[name]
+            if name in scope.slots and (not scope.of_class or scope is self.scope):
+                return depth, scope.slots[name]
             if name in scope.globals:
                 return depth + self.height(scope), self.module.declare(name)
             scope = scope.parent

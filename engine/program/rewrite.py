@@ -17,11 +17,11 @@ is written.
 from __future__ import annotations
 
 from ..core.operation import Operation
-from ..core.state import NOWHERE, Site
+from ..core.state import NOWHERE
 from ..core.tensor import OPERATORS
 from ..ops.registry import NAMES, ROWS
 from . import core as c
-from .library import text_of
+from .library import definitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,12 +45,11 @@ SYNTAX_TREE = 0x400  # ast.PyCF_ONLY_AST, without the import of ast
 
 def functions() -> list[Operation]:
     """The functions of the library that stand for formulas, as rows that are called by nobody."""
-    found = []
-    for text in text_of(STABLE).split("\n# ")[1:]:
-        formulas, _, definition = text.partition("\ndef ")
-        name, _, signature = definition.partition(":")[0].rstrip(")").partition("(")
-        found.append(Operation(name, signature, "composite", replaces=formulas))
-    return found
+    return [
+        Operation(name, signature, "composite", replaces=comment.removeprefix("# "))
+        for comment, name, signature in definitions(STABLE)
+        if comment
+    ]
 
 
 def read_formulas() -> None:
@@ -72,7 +71,7 @@ def rewrite(node: Any) -> c.Expr | None:
         found: dict[str, Any] = {}
         if match(formula, node, row, found):
             inputs = [found[p.name] for p in row.parameters if p.kind == "input"]
-            site = site_of(row, node.site)
+            site = node.site.of(row)
             if row.name in ROWS:
                 made: Any = c.Apply(row, inputs, found.get("keywords", []), site)
             else:
@@ -147,11 +146,6 @@ def match_call(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -
 # --- what expressions are -------------------------------------------------------------------------------------------
 
 
-def site_of(row: Operation, site: Site) -> Site:
-    """The place of the formula, for the row that stands in it."""
-    return Site(row, site.source, site.start, site.end)
-
-
 def literal(node: Any) -> Any:
     return node.value if node.__class__ is c.Literal and node.value.__class__ in (int, float) else None
 
@@ -159,7 +153,7 @@ def literal(node: Any) -> Any:
 def negative(node: c.Expr) -> c.Expr:
     if node.__class__ is c.Prefix and node.symbol == "-":
         return node.operand
-    return c.Prefix("-", OPERATORS.negative, node, site_of(OPERATORS.negative, getattr(node, "site", NOWHERE)))
+    return c.Prefix("-", OPERATORS.negative, node, getattr(node, "site", NOWHERE).of(OPERATORS.negative))
 
 
 def split(node: Any) -> tuple[Any, Any]:

@@ -68,20 +68,6 @@ def surely_assigned(statements: list[s.Statement]) -> dict[str, None]:
     return names
 
 
-def collect_declarations(statements: list[s.Statement], scope: Scope) -> None:
-    """Note the `global` and `nonlocal` names of a function's body."""
-    for node in inside(statements):
-        if isinstance(node, s.Global):
-            scope.globals.update(node.names)
-        elif isinstance(node, s.Nonlocal):
-            scope.nonlocals.update(node.names)
-
-
-def imports(statements: list[s.Statement]) -> list[s.Import | s.ImportFrom]:
-    """The imports among statements and in their blocks, not looking into functions."""
-    return [node for node in inside(statements) if isinstance(node, s.Import | s.ImportFrom)]
-
-
 class Scope:
     """The variables of one function (or of the module), each with its slot in the frame.
 

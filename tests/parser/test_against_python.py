@@ -33,7 +33,7 @@ NODES = {
     "Assign": "Assign targets value", "AnnAssign": "AnnAssign target annotation value", "AugAssign": "AugAssign target op value",
     "If": "If test body orelse", "For": "For target iter body orelse", "While": "While test body orelse", "Break": "Break",
     "Continue": "Continue", "Pass": "Pass", "Return": "Return value", "With": "With items body",
-    "FunctionDef": "FunctionDef name args body decorator_list returns", "withitem": "WithItem context_expr optional_vars",
+    "FunctionDef": "FunctionDef name args body decorator_list", "withitem": "WithItem context_expr optional_vars",
     "Assert": "Assert test msg", "Delete": "Delete targets", "Import": "Import names", "ImportFrom": "ImportFrom module names",
     "alias": "Alias name asname", "Global": "Global names", "Nonlocal": "Nonlocal names",
 }  # fmt: skip

@@ -180,7 +180,7 @@ def function_body(t: Tracer, code: c.FunctionCode) -> Run:
 
 def make_class(t: Tracer, node: c.MakeClass) -> Run:
     def run(f: Any) -> Any:
-        raise Unsupported("classes", node.site)
+        raise Unsupported("classes", node.body.site)
 
     return run
 
