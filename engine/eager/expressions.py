@@ -100,7 +100,7 @@ def operator(compiler: Compiler, node: c.Operator) -> Run:
                 except ARITHMETIC_FAULTS:
                     pass
             state.site = item.site
-            x = binary(item.op, item.symbol, x, y)
+            x = binary(item.op, x, y)
         return x
 
     return run
@@ -108,15 +108,15 @@ def operator(compiler: Compiler, node: c.Operator) -> Run:
 
 def prefix(compiler: Compiler, node: c.Prefix) -> Run:
     operand = compiler.expression(node.operand)
-    op, symbol, site = node.op, node.symbol, node.site
-    state = STATE
+    op, site, state = node.op, node.site, STATE
+    minus = op.symbol == "-"
 
     def run(f: list[Any]) -> Any:
         x = operand(f)
-        if x.__class__ is float and symbol == "-":
+        if x.__class__ is float and minus:
             return -x
         state.site = site
-        return apply_prefix(op, symbol, x)
+        return apply_prefix(op, x)
 
     return run
 

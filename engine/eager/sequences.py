@@ -152,7 +152,7 @@ def sum_(x: Any, start: Any = None, axis: Any = None, keepdims: Any = False) -> 
                 raise failure("E0304", "sum adds numbers and lists, no strings", "''.join(xs) joins strings")
             add = OPERATORS.add
             for item in items:
-                total = binary(add, "+", total, item)
+                total = binary(add, total, item)
             return total
         x = items
     return OPERATORS.sum.call((x,), {"axis": start if axis is None else axis, "keepdims": keepdims})

@@ -181,12 +181,12 @@ def updated(node: c.Augment, old: Any, value: Any) -> Any:
     a tensor, which takes the list's place under this name alone.
     """
     STATE.site = node.site
-    if old.__class__ is not list or node.symbol not in ("+", "*"):
-        return binary(node.op, node.symbol, old, value)
-    if node.symbol == "+":
+    if old.__class__ is not list or node.op.symbol not in ("+", "*"):
+        return binary(node.op, old, value)
+    if node.op.symbol == "+":
         old.extend(list(iterate(value)))
         return old
-    product = binary(node.op, "*", old, value)
+    product = binary(node.op, old, value)
     if product.__class__ is not list:
         return product
     old[:] = product

@@ -138,7 +138,7 @@ def operation(t: Tracer, node: c.Operator) -> Run:
         fraction = node.op is arithmetic.divide or (node.op is arithmetic.power and y.__class__ is int and y < 0)
         if fraction and x.__class__ is int and y.__class__ is int:
             x = Formula(number(x))
-        return plain(binary(node.op, node.symbol, x, y))
+        return plain(binary(node.op, x, y))
 
     return run
 
@@ -153,7 +153,7 @@ def prefixed(t: Tracer, node: c.Prefix) -> Run:
     def run(f: Any) -> Any:
         x = operand(f)
         STATE.site = node.site
-        return plain(prefix(node.op, node.symbol, x))
+        return plain(prefix(node.op, x))
 
     return run
 

@@ -27,8 +27,9 @@ OF_INTEGERS = frozenset(("+", "-", "*", "//", "%"))
 SMALL = 1 << 62
 
 
-def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
-    """`x symbol y` for any values."""
+def binary(op: Operation, x: Any, y: Any) -> Any:
+    """What an operator makes of any two values."""
+    symbol = op.symbol
     cx, cy = x.__class__, y.__class__
     if (cx in SEQUENCES or cy in SEQUENCES) and cx is not str:
         if symbol == "+" and cx is cy:
@@ -40,7 +41,7 @@ def binary(op: Operation, symbol: str, x: Any, y: Any) -> Any:
             and Tensor in (cx, cy)
             and WEAK_COUNT in (getattr(x, "dtype", None), getattr(y, "dtype", None))
         ):
-            return binary(op, symbol, counted(x), counted(y))
+            return binary(op, counted(x), counted(y))
         if symbol == "*" and (cx is int or cy is int):
             return repeat(x, y)
         if symbol == "*":
@@ -91,7 +92,7 @@ def repeat(x: Any, y: Any) -> Any:
         raise
 
 
-def prefix(op: Operation, symbol: str, x: Any) -> Any:
+def prefix(op: Operation, x: Any) -> Any:
     if STATE.trace is not None:
         return apply(op, (as_operand(x, op),), None)
     if x.__class__ is int or x.__class__ is bool:

@@ -73,7 +73,6 @@ class Load(Expr):
 class Operator(Expr):
     """A binary operator of Python: the row `op` on numbers and tensors, Python's meaning on lists and strings."""
 
-    symbol: str
     op: Operation
     left: Expr
     right: Expr
@@ -81,7 +80,6 @@ class Operator(Expr):
 
 
 class Prefix(Expr):
-    symbol: str
     op: Operation
     operand: Expr
     site: Site
@@ -318,7 +316,6 @@ class Augment(Stmt):
     """`target op= value`: the container and index of an item are evaluated once."""
 
     target: Target
-    symbol: str
     op: Operation
     value: Expr
     result: bool

@@ -68,7 +68,7 @@ class Expressions(Names):
         if node.op == "-" and operand.__class__ is c.Literal and operand.value.__class__ in (int, float, complex):
             return c.Literal(-operand.value)
         op = PREFIX_ROWS[node.op]
-        return c.Prefix(node.op, op, operand, self.site(node, op))
+        return c.Prefix(op, operand, self.site(node, op))
 
     def binary(self, node: s.Binary) -> c.Expr:
         # A sum of 100,000 terms nests that deep on the left: walk down it, then build back up.
@@ -80,7 +80,7 @@ class Expressions(Names):
         built = self.expression(left)
         for item in reversed(spine):
             op = OPERATOR_ROWS[item.op]
-            built = c.Operator(item.op, op, built, self.expression(item.right), self.site(item, op))
+            built = c.Operator(op, built, self.expression(item.right), self.site(item, op))
         return built
 
     def compare(self, node: s.Compare) -> c.Expr:

@@ -170,7 +170,7 @@ class Lowering(Expressions):
             self.name(node.target)
         op = OPERATOR_ROWS[node.op]
         value = self.expression(node.value)
-        return c.Augment(self.target(node.target), node.op, op, value, self.at_module, self.site(node, op))
+        return c.Augment(self.target(node.target), op, value, self.at_module, self.site(node, op))
 
     def for_(self, node: s.For) -> c.Stmt:
         iterable = self.expression(node.iter)

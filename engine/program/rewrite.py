@@ -151,19 +151,19 @@ def literal(node: Any) -> Any:
 
 
 def negative(node: c.Expr) -> c.Expr:
-    if node.__class__ is c.Prefix and node.symbol == "-":
+    if node.__class__ is c.Prefix and node.op is OPERATORS.negative:
         return node.operand
-    return c.Prefix("-", OPERATORS.negative, node, getattr(node, "site", NOWHERE).of(OPERATORS.negative))
+    return c.Prefix(OPERATORS.negative, node, getattr(node, "site", NOWHERE).of(OPERATORS.negative))
 
 
 def split(node: Any) -> tuple[Any, Any]:
     """`x + 3`, `3 + x` and `x - 3` as (x, 3) and (x, -3); anything else as (itself, 0)."""
-    if node.__class__ is c.Operator and node.symbol in "+-":
+    if node.__class__ is c.Operator and node.op in (OPERATORS.add, OPERATORS.subtract):
         offset = literal(node.right)
         if offset is not None:
-            return node.left, offset if node.symbol == "+" else -offset
+            return node.left, offset if node.op is OPERATORS.add else -offset
         offset = literal(node.left)
-        if offset is not None and node.symbol == "+":
+        if offset is not None and node.op is OPERATORS.add:
             return node.right, offset
     return node, 0
 

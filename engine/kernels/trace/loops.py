@@ -161,7 +161,7 @@ def sum_of(t: Tracer, node: c.Comprehension, site: Any) -> Run:
                 raise Unsupported(total[0].reason, site)
             value = element(f)
             STATE.site = site
-            total[0] = binary(OPERATORS.add, "+", total[0], value)
+            total[0] = binary(OPERATORS.add, total[0], value)
 
         def iteration(item: Any) -> None:
             put(f, item)
