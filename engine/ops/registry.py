@@ -19,6 +19,7 @@ PART_OF = {
 }  # fmt: skip
 
 ROWS: dict[str, Operation] = {}
+# Those that programs call, by name and alias.
 NAMES: dict[str, Operation] = {}
 # The rows that are methods of tensors, by the name of the method.
 METHODS: dict[str, Operation] = {}
@@ -47,7 +48,7 @@ def add(row: Operation, family: str) -> None:
     row.family = family
     assert row.name not in ROWS, f"two rows are called {row.name}"
     ROWS[row.name] = row
-    for alias in (row.name, *row.aliases):
+    for alias in () if row.internal else (row.name, *row.aliases):
         assert NAMES.get(alias, row) is row, f"'{alias}' names two rows"
         NAMES[alias] = row
     OPERATORS.setdefault(row.name, row)

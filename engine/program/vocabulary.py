@@ -10,7 +10,7 @@ from ..core.dtypes import SPELLINGS, DType, numpys
 from ..core.errors import CATCHABLE
 from ..core.operation import Operation
 from ..kinds import names as kinds
-from ..ops.registry import NAMES
+from ..ops.registry import NAMES, ROWS
 from ..version import VERSION
 from . import library
 from .core import Expr, Intrinsic, LibraryName, Literal
@@ -132,6 +132,7 @@ def defined(found: tuple[str, str] | None) -> LibraryName | None:
 # What dotted names mean of which the last part alone means something else, or nothing.
 MEMBERS: dict[str, Expr] = {
     **{name: Literal(row) for name, row in NAMES.items() if "." in name},
+    **{f"internal.{row.name}": Literal(row) for row in ROWS.values() if row.internal},  # the library alone calls these
     **{name: LibraryName(*place, False) for name, place in library.WRITTEN.items() if "." in name},
     **{f"np.{name}": Literal(SPELLINGS[name]) for name in ("int", "float", "bool", "complex", "str")},
     **{f"errors.{name}": Intrinsic(name) for name in TENSORFLOW_ERRORS},
@@ -219,7 +220,8 @@ def member(parts: list[str]) -> Expr | None:
     if parts[0] in NOT_SERVED:
         return None
     if parts[0] == "internal":
-        return defined(library.find(parts, anywhere=True)) or Intrinsic(".".join(parts))
+        name = ".".join(parts)
+        return MEMBERS.get(name) or defined(library.find(parts, anywhere=True)) or Intrinsic(name)
     path = without_versions(parts)
     root = MODULES.get(parts[0], parts[0])
     if len(path) > 1 and path[0] == "numpy" and root == "tensorflow":  # tf.experimental.numpy

@@ -17,7 +17,7 @@ from adiff.engine.eager.builtins import INTRINSICS
 from adiff.engine.eager.calls import invoke
 from adiff.engine.eager.compile import Compiler
 from adiff.engine.eager.libraries import load, member
-from adiff.engine.ops.registry import NAMES
+from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.engine.program import library
 from adiff.engine.program.lower import library_core
 
@@ -33,7 +33,7 @@ def call(name: str, *inputs: Any, **static: Any) -> Any:
         written = load(compiler, file)[library_core(file).slot_names.index(function)]
         named = {library.operations(file)[function].parameter_of(key): operand(x) for key, x in static.items()}
         return invoke(written, [operand(x) for x in inputs], named)
-    row = NAMES[name]
+    row = NAMES.get(name) or ROWS[name]
     tensors = {p.name for p in row.parameters if p.kind != "static"}
     keywords = {key: operand(x) if key in tensors else x for key, x in static.items()}
     return row.call([operand(x) for x in inputs], keywords)
