@@ -92,7 +92,7 @@ class Draws:
                 found = getattr(self.source, kind)(*arrays, shape)
             else:  # RandomState calls its integers otherwise
                 found = (getattr(self.source, "integers", None) or self.source.randint)(*arrays, shape)
-        except ValueError as fault:
+        except (ValueError, OverflowError) as fault:
             raise failure("E0401", f"{kind}: {fault}") from None
         except TypeError:
             raise failure(
