@@ -58,9 +58,9 @@ def add(row: Operation, family: str) -> None:
         METHODS[row.name if row.method is True else row.method] = row
 
 
-for _module in MODULES:
+for _module in MODULES:  # again after an import that Ctrl-C has ended, when rows have their families already
     for _row in list(vars(import_module("." + _module, __package__)).values()):
-        if _row.__class__ is Operation and not _row.family:
+        if _row.__class__ is Operation and ROWS.get(_row.name) is not _row:
             add(_row, PART_OF.get(_module, _module))
 
 OWN = len(ROWS)

@@ -3,7 +3,9 @@
 import itertools
 import math
 import re
+import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import adiff
@@ -16,6 +18,7 @@ from adiff.engine.core.operands import plain
 from adiff.engine.core.operation import Operation, Singular
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
+from adiff.engine.ops import registry
 from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.parser.errors import AdiffError
 from adiff.parser.source import Source
@@ -87,6 +90,15 @@ def test_samples_are_of_rows() -> None:
 def test_names_lead_to_the_row(row: Operation) -> None:
     for name in (row.name, *row.aliases):
         assert NAMES.get(name) is (None if row.internal else row)
+
+
+def test_import_after_one_that_was_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
+    import adiff.engine.ops as package
+
+    monkeypatch.setattr(package, "registry", registry)  # put back afterwards
+    monkeypatch.delitem(sys.modules, registry.__name__)
+    again = import_module(registry.__name__)
+    assert (again.NAMES, again.OPERATOR_ROWS) == (registry.NAMES, registry.OPERATOR_ROWS)
 
 
 @EVERY_ROW
