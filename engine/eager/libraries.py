@@ -68,7 +68,7 @@ def dtypes_of(given: Iterable[Any]) -> set[Any]:
 
 def with_default_dtypes(x: Any, given: set[Any]) -> Any:
     """A result with TensorFlow's defaults in the place of weak dtypes, but of those that arrays were given in."""
-    from ..ops.tensorflow import with_default_dtype
+    from ..ops.support import with_default_dtype
 
     if x.__class__ in (list, tuple):
         return x.__class__([with_default_dtypes(item, given) for item in x])

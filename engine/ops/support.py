@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.dtype_rules import common_dtype, real_part
-from ..core.dtypes import BOOL, COMPLEX_OF, INT64, WEAK_INT, DType
+from ..core.dtypes import BOOL, COMPLEX_OF, INT32, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
-from ..core.operands import as_operand, describe, plain, shape_text, shown
+from ..core.operands import as_operand, describe, operand_dtype, plain, shape_text, shown
 from ..core.operation import Singular, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
@@ -314,10 +314,28 @@ def library_integers(name: str, what: str, x: Any) -> Any:
     return found if is_symbol(found) else Tensor(found, INT64)
 
 
-def with_default_dtype(x: Any) -> Any:
-    from .tensorflow import with_default_dtype as change
+def default_dtype(x: Any) -> DType:
+    """TensorFlow's dtype for an operand: float32 for a bare float, int32 for a bare integer that fits it."""
+    dtype = operand_dtype(x)
+    if not dtype.bare:
+        return dtype.strong
+    if dtype.kind == "f":
+        return STATE.tensorflow_float
+    if dtype.kind != "i":
+        return dtype.strong
+    value = plain(x)
+    low, high = (value.min(), value.max()) if getattr(value, "size", 0) else (0, 0) if shape_of(x) else (value, value)
+    return INT32 if low >= -(2**31) and high < 2**31 else INT64
 
-    return change(x)
+
+def with_default_dtype(x: Any) -> Any:
+    """A result with TensorFlow's dtype where its own is a bare number's."""
+    if x.__class__ in (list, tuple):
+        return x.__class__([with_default_dtype(part) for part in x])
+    if x is None or x.__class__ in (str, bool):
+        return x
+    dtype = default_dtype(x)
+    return x if dtype is operand_dtype(x) else OPERATORS.cast(x, dtype=dtype)
 
 
 FOR_LIBRARY: dict[str, Callable[..., Any]] = {

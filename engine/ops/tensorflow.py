@@ -3,45 +3,20 @@
 from __future__ import annotations
 
 from ..core.dispatch import integer_fit
-from ..core.dtypes import INT32, INT64, WEAK_COUNT, DType, numpys
+from ..core.dtypes import INT32, WEAK_COUNT, numpys
 from ..core.errors import failure
-from ..core.operands import as_operand, operand_dtype, plain
+from ..core.operands import as_operand, operand_dtype
 from ..core.operation import Operation, composite
-from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from .creation import arange, eye, full, linspace, ones, zeros
 from .gathering import count_nonzero
 from .sorting import argmax, argmin, searchsorted
 from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
-from .support import as_shape, operand_shape, shape_of
+from .support import as_shape, operand_shape, shape_of, with_default_dtype
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def default_dtype(x: Any) -> DType:
-    """TensorFlow's dtype for an operand: float32 for a bare float, int32 for a bare integer that fits it."""
-    dtype = operand_dtype(x)
-    if not dtype.bare:
-        return dtype.strong
-    if dtype.kind == "f":
-        return STATE.tensorflow_float
-    if dtype.kind != "i":
-        return dtype.strong
-    value = plain(x)
-    low, high = (value.min(), value.max()) if getattr(value, "size", 0) else (0, 0) if shape_of(x) else (value, value)
-    return INT32 if low >= -(2**31) and high < 2**31 else INT64
-
-
-def with_default_dtype(x: Any) -> Any:
-    """A result with TensorFlow's dtype where its own is a bare number's."""
-    if x.__class__ in (list, tuple):
-        return x.__class__([with_default_dtype(part) for part in x])
-    if x is None or x.__class__ in (str, bool):
-        return x
-    dtype = default_dtype(x)
-    return x if dtype is operand_dtype(x) else cast_to(x, dtype=dtype)
 
 
 def _constant(value: Any, dtype: Any = None, shape: Any = None) -> Any:
