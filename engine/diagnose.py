@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .core.operation import Operation
+    from .ops.operation import Operation
 
 
 class Found(Exception):

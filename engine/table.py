@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..parser.errors import AdiffError
 from ..parser.fields import Record
-from .core.operation import Operation
 from .core.state import LOCK, STATE
+from .ops.operation import Operation
 from .ops.registry import ROWS
 from .program import library
 

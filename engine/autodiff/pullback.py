@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation, Singular
+    from ..ops.operation import Operation, Singular
 
 
 FUNCTION = type(lambda: None)

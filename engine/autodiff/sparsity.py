@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
     from .tape import Tape
 
     Ids = np.ndarray[Any, np.dtype[np.int64]]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
 
     # By the place of a record: the partials of its inputs, and whether they are finite.
     Partials = dict[int, dict[int, tuple[Any, bool]]]

@@ -14,8 +14,8 @@ from operator import eq, ge, gt, le, lt, mul, ne
 
 from ...parser.errors import AdiffError
 from ..core.dispatch import apply, apply_scalar
-from ..core.operation import Operation
 from ..core.tensor import OPERATORS
+from ..ops.operation import Operation
 from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_ROWS
 
 TYPE_CHECKING = False

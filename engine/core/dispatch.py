@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .operation import Operation
+    from ..ops.operation import Operation
 
 # Operands that are values themselves; anything else may bring its own way to be operated on.
 ORDINARY = frozenset((Tensor, float, int, bool, complex, str, list, tuple))

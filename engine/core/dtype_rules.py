@@ -24,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .operation import Operation
+    from ..ops.operation import Operation
 
 
 # What two strong dtypes compute in that may meet all the same: none, but while `check` takes a complex step.

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .operation import Operation
+    from ..ops.operation import Operation
 
 # Dtypes whose scalars are Python scalars.
 NATIVE = {"float64": float, "int64": int, "complex128": complex, "bool": bool}

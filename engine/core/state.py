@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...parser.source import Source
-    from .operation import Operation
+    from ..ops.operation import Operation
 
 
 class Site:

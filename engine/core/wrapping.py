@@ -8,8 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..ops.operation import Operation
     from .dtypes import DType
-    from .operation import Operation
 
 
 def tell_wrapped(op: Operation, values: list[Any], attributes: dict[str, Any] | None, value: Any, dtype: DType) -> None:

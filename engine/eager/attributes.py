@@ -8,7 +8,6 @@ from ..core.dtypes import DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe
-from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor, count, shape_of
 from ..core.texts import TEXT_METHODS
@@ -16,6 +15,7 @@ from ..core.wording import has_no_attribute
 from ..kinds.access import constant_of, get_item, hashable, iterate, rows
 from ..kinds.classes import Class, Instance
 from ..kinds.functions import Builtin, Function, Method, in_library, invoke
+from ..ops.operation import static
 from ..ops.registry import METHODS
 from ..program.library import public
 

@@ -10,7 +10,6 @@ from ..core.dtypes import DType, raw_dtype
 from ..core.errors import failure
 from ..core.following import follows, path_ends
 from ..core.operands import as_operand, bare, describe
-from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor, shape_of
 from ..kinds import names
@@ -23,6 +22,7 @@ from ..kinds.kind import Context
 from ..kinds.operators import truth
 from ..kinds.text import representation, text
 from ..kinds.variable import Variable
+from ..ops.operation import static
 from ..ops.structure import as_dtype
 from ..program.vocabulary import PASSED_OVER
 from .attributes import get_attribute, set_attribute

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..core.errors import failure, plural
 from ..core.following import follows
 from ..core.operands import as_operand, tensor
-from ..core.operation import Operation
 from ..core.state import RECORDERS, STATE, Site
 from ..core.tensor import Tensor
 from ..kinds.functions import Derived, callable_of, invoke
+from ..ops.operation import Operation
 from .structure import flatten, rebuild
 
 TYPE_CHECKING = False

@@ -13,10 +13,10 @@ from ..core.dtypes import WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, describe, tensor, wrap
-from ..core.operation import static
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import Tensor
 from ..kinds.functions import Function, callable_of, invoke
+from ..ops.operation import static
 from .structure import flatten, rebuild
 
 TYPE_CHECKING = False

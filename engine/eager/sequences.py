@@ -8,13 +8,13 @@ from itertools import islice
 from ..core import limits
 from ..core.errors import failure
 from ..core.operands import as_operand, counted, describe
-from ..core.operation import static
 from ..core.tensor import OPERATORS, Tensor
 from ..kinds.access import VIEWS, hashable, iterate, unpack
 from ..kinds.classes import Instance
 from ..kinds.functions import invoke
 from ..kinds.generators import Generator
 from ..kinds.operators import binary, compare, truth
+from ..ops.operation import static
 from ..ops.registry import OPERATOR_ROWS
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
 
 # So many items are taken at once: a hundredth of a second.
 PIECE = 1_000_000

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operation import REQUIRED
 from ..core.state import STATE, Site, end_of
+from ..ops.operation import REQUIRED
 from ..program.names import did_you_mean
 from .derive import derivative, tidy
 from .nodes import SYMBOL, Node, begin, check_growth, check_written, length, symbol, walk
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
     from ..program.core import CoreProgram
 
 

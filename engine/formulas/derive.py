@@ -38,7 +38,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
     from .nodes import Real
 
 # Where the first operand is taken.

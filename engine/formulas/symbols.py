@@ -13,10 +13,10 @@ from ...parser.source import Source
 from ..core.dtypes import WEAK_FLOAT
 from ..core.errors import failure
 from ..core.operands import describe
-from ..core.operation import Operation
 from ..core.state import Site
 from ..core.tensor import OPERATORS, Tensor
 from ..ops import arithmetic
+from ..ops.operation import Operation
 from ..ops.rounding import maximum, minimum
 from ..ops.structure import as_dtype
 from ..program.core import RESULT

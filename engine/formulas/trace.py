@@ -8,7 +8,6 @@ from __future__ import annotations
 from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import bare
-from ..core.operation import Operation
 from ..core.state import STATE, end_of
 from ..eager import calls, libraries
 from ..eager import compile as eager
@@ -18,6 +17,7 @@ from ..eager.statements import one_by_one
 from ..kinds.functions import Builtin, Function, in_library
 from ..kinds.operators import binary, compare, prefix, truth
 from ..ops import arithmetic
+from ..ops.operation import Operation
 from ..ops.rounding import maximum, minimum, round_half_even
 from ..ops.support import FOR_LIBRARY
 from ..program import core as c

@@ -46,7 +46,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
     from .builder import Builder
     from .ir import Block, Stmt
 

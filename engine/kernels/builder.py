@@ -12,9 +12,9 @@ from ..core.dtype_rules import result_dtypes
 from ..core.dtypes import BOOL as BOOL_DTYPE
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT, WEAK_INT, DType
 from ..core.operands import as_operand, counts, operand_dtype
-from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..ops.operation import Operation
 from .ir import BOOL, FLOAT, INT, PRODUCTS, Apply, Check, Constant, Flag, SingularPoint, Unsupported, Var, kind_of
 from .symbols import NUMBERS, Sym, frozen, kind_of_number
 

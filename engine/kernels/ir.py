@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.dtypes import DType
-    from ..core.operation import Operation
     from ..core.state import Site
+    from ..ops.operation import Operation
 
     Block = list["Stmt"]
 

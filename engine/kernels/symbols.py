@@ -7,9 +7,9 @@ a row, which its builder (builder.py) appends to the block at hand.
 from __future__ import annotations
 
 from ..core.dtypes import WEAK_COUNT, WEAK_INT, DType
-from ..core.operation import Operation
 from ..core.state import STATE
 from ..core.tensor import OPERATORS
+from ..ops.operation import Operation
 from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_METHODS, PREFIX_ROWS
 from .ir import BOOL, FLOAT, INT, Unsupported, Var
 

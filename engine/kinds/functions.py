@@ -6,7 +6,7 @@ from ...parser.errors import AdiffError
 from ...parser.fields import Record
 from ..core.errors import failure, plural, span_of
 from ..core.operands import describe
-from ..core.operation import UNFIT, unfit
+from ..ops.operation import UNFIT, unfit
 from .kind import INVOKE
 
 TYPE_CHECKING = False

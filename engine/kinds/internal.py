@@ -11,10 +11,10 @@ from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.limits import allocate
 from ..core.operands import describe
-from ..core.operation import static
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from ..ops.creation import checked_shape
+from ..ops.operation import static
 from ..ops.random import generator, seed_draws, unseeded
 from ..ops.support import FOR_LIBRARY, integers
 from .kind import call, of_dtype

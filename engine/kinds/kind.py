@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, ClassVar
 
     from ..core.dtypes import DType
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
 
 # How the executor calls a function of the program, which it sets itself: kinds know no executor.
 INVOKE: list[Callable[[Any, list[Any], dict[str, Any] | None], Any]] = []

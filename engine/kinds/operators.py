@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
 
 SEQUENCES = (list, tuple)
 CONTAINERS = (list, tuple, dict, range)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, ClassVar
 
-    from ..core.operation import Operation
+    from ..ops.operation import Operation
 
 ROWS = "kinds/rows.SparseTensor"
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operation import Singular, elementwise, rule
 from ..core.tensor import OPERATORS
 from .arithmetic import choose, divide, everywhere, greater, where_select
 from .exponential import exp, square
+from .operation import Singular, elementwise, rule
 from .rounding import absolute
 from .support import strong
 

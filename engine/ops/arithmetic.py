@@ -7,9 +7,9 @@ import operator
 
 from ..core import limits
 from ..core.errors import failure
-from ..core.operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 from ..core.tensor import OPERATORS, conjugate
 from ..core.tensor import is_complex as is_complex
+from .operation import Operation, Singular, composite, elementwise, linear, no_tangent, zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

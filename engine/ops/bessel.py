@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operation import Operation
 from .arithmetic import INF, divide
+from .operation import Operation
 from .special import pole, special_row
 
 TYPE_CHECKING = False

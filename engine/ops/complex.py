@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 
-from ..core.operation import Singular, elementwise, linear
 from ..core.tensor import OPERATORS
 from .arithmetic import divide, everywhere, is_complex, of_parts
+from .operation import Singular, elementwise, linear
 from .support import real_of_float
 
 TYPE_CHECKING = False

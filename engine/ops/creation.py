@@ -8,9 +8,9 @@ from ..core import limits
 from ..core.dtypes import WEAK_FLOAT, DType
 from ..core.errors import failure
 from ..core.operands import as_operand, counted, plain
-from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from .operation import Operation, composite, linear, no_tangent, static
 from .reductions import reduce_sum
 from .structure import as_dtype, broadcast_to, cast_to
 from .support import (

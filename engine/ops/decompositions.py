@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from ..core.errors import failure, plural
 from ..core.operands import plain
-from ..core.operation import Operation, missing, rule
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS
 from .diagonals import diagonal, diagonal_matrix, tril, triu
+from .operation import Operation, missing, rule
 from .products import column_of, matmul, row_of
 from .sorting import weak
 from .support import adjoint, beside, conjugate, found_by_rule, is_complex, mask_tensor, meet, results, shape_of, some

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..core.errors import failure, plural
-from ..core.operation import linear
+from .operation import linear
 from .structure import index, index_scatter
 from .support import shape_of
 
@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation
+    from .operation import Operation
 
 
 def diagonal(x: Any) -> Any:

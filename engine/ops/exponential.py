@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from ..core.operation import Singular, composite, elementwise
 from . import kernel_functions as floats
 from .arithmetic import INF, NAN, array_product, below, choose, divide, equal, everywhere, is_complex, multiply
+from .operation import Singular, composite, elementwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from ..core.errors import failure
 from ..core.operands import shown
-from ..core.operation import Operation, linear
 from ..core.tensor import conjugate, is_complex
 from .complex import real
+from .operation import Operation, linear
 from .structure import index, index_scatter
 from .support import axis_of, shape_of
 

@@ -12,8 +12,8 @@ import math
 from ..core import limits
 from ..core.dtypes import INT64
 from ..core.errors import failure
-from ..core.operation import Operation, composite, linear, no_tangent
 from ..core.tensor import Tensor
+from .operation import Operation, composite, linear, no_tangent
 from .support import (
     FOR_LIBRARY,
     count,

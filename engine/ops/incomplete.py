@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operation import Singular
 from .arithmetic import divide
 from .exponential import log, log1p, square
+from .operation import Singular
 from .special import digamma, polygamma, polygamma_difference, special_row
 
 TYPE_CHECKING = False

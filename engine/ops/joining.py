@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure
-from ..core.operation import linear
+from .operation import linear
 from .structure import index, joined_dtype, reshape
 from .support import axis_of, count, shape_of
 

@@ -10,9 +10,9 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import Operation, rule
 from ..core.tensor import OPERATORS
 from .decompositions import matrix, square
+from .operation import Operation, rule
 from .products import matmul
 from .reductions import reduce_sum
 from .sorting import weak

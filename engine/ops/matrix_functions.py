@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ..core.errors import failure
-from ..core.operation import Operation, rule
 from ..core.tensor import OPERATORS
 from .decompositions import square
 from .joining import concat
+from .operation import Operation, rule
 from .structure import index
 from .support import adjoint, shape_of
 

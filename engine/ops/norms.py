@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ..core.operands import plain
-from ..core.operation import Singular, composite, no_tangent, rule
 from ..core.tensor import OPERATORS
 from .exponential import hypot
+from .operation import Singular, composite, no_tangent, rule
 from .reductions import reduced, to_unit
 from .structure import stack
 from .support import (

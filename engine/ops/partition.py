@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.operands import plain
-from ..core.operation import rule
 from ..core.tensor import OPERATORS
 from .gathering import put_rows, take_rows
+from .operation import rule
 from .support import count, found_by_rule, meet
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..core.operation import Operation
+    from .operation import Operation
 
 
 def _extremum(name: str, largest: bool) -> Operation:

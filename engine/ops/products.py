@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..core import limits
 from ..core.errors import failure
-from ..core.operation import Operation, multilinear
 from .arithmetic import PRODUCTS
+from .operation import Operation, multilinear
 from .structure import index, reshape
 from .support import adjoint, conjugate, count, shape_of, strong_terms
 

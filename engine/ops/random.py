@@ -6,10 +6,10 @@ from ..core.dtypes import FLOAT64
 from ..core.errors import failure
 from ..core.following import path_ends
 from ..core.operands import as_operand, plain
-from ..core.operation import no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import Tensor
 from .creation import _made_dtype, checked_shape
+from .operation import no_tangent, static
 from .structure import as_dtype
 from .support import FOR_LIBRARY, shape_of, whole_tensor
 

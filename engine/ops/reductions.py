@@ -6,9 +6,9 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import Operation, Singular, linear, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from .arithmetic import array_product, of_parts, power_bound
+from .operation import Operation, Singular, linear, no_tangent, rule, zero
 from .scans import exclusive_product, linear_recurrence, shifted
 from .structure import broadcast_to, summed
 from .support import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from ..core.operation import Operation
 from ..core.tensor import OPERATORS
+from .operation import Operation
 
 # In the order of the documentation. Each is a family, or a part of one.
 MODULES = """

@@ -6,10 +6,10 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import as_operand
-from ..core.operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 from ..core.tensor import OPERATORS
 from . import kernel_functions as floats
 from .arithmetic import INF, array_quotient, at_multiple, choose, divide, equal, everywhere, is_complex, whole_quotient
+from .operation import Operation, Singular, composite, elementwise, no_tangent, rule, zero
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

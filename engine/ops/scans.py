@@ -11,10 +11,10 @@ import math
 
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import Operation, linear, rule, zero
 from ..core.tensor import OPERATORS
 from .arithmetic import PRODUCTS, power_bound
 from .joining import concat
+from .operation import Operation, linear, rule, zero
 from .shapes import flip
 from .structure import index
 from .support import (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..core.errors import failure
-from ..core.operation import Operation, multilinear
 from .arithmetic import PRODUCTS
+from .operation import Operation, multilinear
 from .products import rounded_sums
 from .support import conjugate
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core import limits
 from ..core.errors import failure
 from ..core.operands import shown
-from ..core.operation import composite, linear, no_tangent
+from .operation import composite, linear, no_tangent
 from .structure import index
 from .support import (
     axes_of,
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ..core.operation import Operation
+    from .operation import Operation
 
 
 # --- what a tensor is like ------------------------------------------------------------------------------------------

@@ -11,9 +11,9 @@ from ..core.dtype_rules import common_dtype
 from ..core.dtypes import WEAK_INT
 from ..core.errors import failure
 from ..core.operands import plain
-from ..core.operation import no_tangent, rule
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from .operation import no_tangent, rule
 from .structure import index, index_scatter
 from .support import axis_of, found_by_rule, meet
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..core.dtypes import DType
-    from ..core.operation import Operation
+    from .operation import Operation
 
 
 def order_of(np: Any, x: Any, axis: int, descending: bool) -> Any:

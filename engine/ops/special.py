@@ -10,9 +10,9 @@ import math
 
 from ..core import limits
 from ..core.errors import failure
-from ..core.operation import Operation, Singular, elementwise
 from .arithmetic import INF, NAN, choose, divide, everywhere
 from .exponential import exp, log, square
+from .operation import Operation, Singular, elementwise
 from .support import whole
 
 TYPE_CHECKING = False

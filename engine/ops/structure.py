@@ -7,9 +7,9 @@ from ..core.dtype_rules import common_dtype
 from ..core.dtypes import STRONG, WEAK_COUNT, WEAK_FLOAT, DType, numpys, raw_dtype
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, shown, tensor
-from ..core.operation import Operation, composite, linear, no_tangent, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
+from .operation import Operation, composite, linear, no_tangent, static
 from .support import FOR_LIBRARY, as_shape, axis_of, count, mask_tensor, shape_of
 
 TYPE_CHECKING = False

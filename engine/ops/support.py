@@ -10,7 +10,6 @@ from ..core.dtype_rules import common_dtype, real_part
 from ..core.dtypes import BOOL, COMPLEX_OF, INT32, INT64, WEAK_INT, DType
 from ..core.errors import failure, plural
 from ..core.operands import as_operand, describe, operand_dtype, plain, shape_text, shown
-from ..core.operation import Singular, static
 from ..core.state import STATE
 from ..core.tensor import OPERATORS, Tensor
 from ..core.tensor import conjugate as conjugate
@@ -18,13 +17,14 @@ from ..core.tensor import count as count
 from ..core.tensor import is_complex as is_complex
 from ..core.tensor import shape_of as shape_of
 from ..core.wording import singular
+from .operation import Singular, static
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from ..core.operation import Operation
+    from .operation import Operation
 
 # --- shapes and axes ------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..core.operation import Operation
+    from .operation import Operation
 
 MATH = """exp exp2 log log2 log10 sin cos sqrt pow fabs copysign tan asin acos atan sinh cosh tanh asinh acosh atanh expm1 log1p erf
     erfc lgamma gamma cbrt atan2 hypot fmod floor ceil trunc pi e inf nan tau"""

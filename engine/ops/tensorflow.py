@@ -6,10 +6,10 @@ from ..core.dispatch import integer_fit
 from ..core.dtypes import INT32, WEAK_COUNT, numpys
 from ..core.errors import failure
 from ..core.operands import as_operand, operand_dtype
-from ..core.operation import Operation, composite
 from ..core.tensor import OPERATORS, Tensor
 from .creation import arange, eye, full, linspace, ones, zeros
 from .gathering import count_nonzero
+from .operation import Operation, composite
 from .sorting import argmax, argmin, searchsorted
 from .structure import as_dtype, cast_to, constant, ones_like, zeros_like
 from .support import as_shape, operand_shape, shape_of, with_default_dtype

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from functools import cache
 
-from ..core.operation import Operation, Singular, elementwise
 from . import kernel_functions as floats
 from .arithmetic import (
     INF,
@@ -25,6 +24,7 @@ from .arithmetic import (
     multiply,
 )
 from .exponential import by_math, direction, exp, expm1, hypot, log1p, reciprocal, rsqrt, sqrt, square, tanh
+from .operation import Operation, Singular, elementwise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

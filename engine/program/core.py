@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ...parser.source import Source
-    from ..core.operation import Operation
     from ..core.state import Site
+    from ..ops.operation import Operation
 
 # The slots of a frame that are not variables: the frame of the enclosing function, and the running result.
 PARENT = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...parser import syntax as s
-from ..core.operation import Operation
+from ..ops.operation import Operation
 from ..ops.registry import OPERATOR_METHODS, OPERATOR_ROWS, PREFIX_ROWS
 from . import core as c
 from . import library, vocabulary

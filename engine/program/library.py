@@ -10,8 +10,8 @@ import os
 from functools import cache
 
 from ...parser.source import Source
-from ..core.operation import Operation
 from ..kinds.names import FILES
+from ..ops.operation import Operation
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from ...parser import syntax as s
 from ...parser.errors import AdiffError
 from ...parser.source import Source, Span
 from ...parser.suggest import suggest
-from ..core.operation import Operation
 from ..core.state import Site
 from ..kinds import names as kinds
+from ..ops.operation import Operation
 from . import core as c
 from . import vocabulary
 from .scopes import Scope

@@ -16,9 +16,9 @@ is written.
 
 from __future__ import annotations
 
-from ..core.operation import Operation
 from ..core.state import NOWHERE
 from ..core.tensor import OPERATORS
+from ..ops.operation import Operation
 from ..ops.registry import NAMES, ROWS
 from . import core as c
 from .library import definitions

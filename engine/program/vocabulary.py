@@ -8,8 +8,8 @@ from functools import cache
 
 from ..core.dtypes import SPELLINGS, DType, numpys
 from ..core.errors import CATCHABLE
-from ..core.operation import Operation
 from ..kinds import names as kinds
+from ..ops.operation import Operation
 from ..ops.registry import NAMES, ROWS
 from ..version import VERSION
 from . import library

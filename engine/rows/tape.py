@@ -11,9 +11,9 @@ from ..autodiff.tape import Tape, gradient
 from ..core.dtypes import WEAK_COUNT, WEAK_FLOAT
 from ..core.limits import LIMITS
 from ..core.operands import as_operand
-from ..core.operation import UNFIT
 from ..core.state import RECORDERS, STATE
 from ..core.tensor import OPERATORS, Tensor
+from ..ops.operation import UNFIT
 from ..plain import bind
 from ..program import core as c
 from ..program.core import UNSET

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff import AdiffError, program
-from adiff.engine.core.operation import REQUIRED, Operation
 from adiff.engine.formulas.derivation import as_program
 from adiff.engine.formulas.notations import NUMPY_TEXTS, numpy_function
+from adiff.engine.ops.operation import REQUIRED, Operation
 from adiff.engine.ops.registry import ROWS
 
 WRITTEN = [row for row in ROWS.values() if row.formula]

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff.engine.core.dtypes import FLOAT64, WEAK_FLOAT, WEAK_INT
-from adiff.engine.core.operation import elementwise
 from adiff.engine.core.tensor import OPERATORS
 from adiff.engine.kernels.ir import Apply, Var
+from adiff.engine.ops.operation import elementwise
 from adiff.engine.ops.templates import check_template
 from symbolic import Program, getitem, setitem
 

@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.core.operation import Operation
+from adiff.engine.ops.operation import Operation
 from adiff.engine.program import library
 
 FILES = dict.fromkeys(file for file, _ in library.OPERATIONS.values())

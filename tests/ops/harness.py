@@ -12,9 +12,9 @@ from adiff.engine.autodiff.forward import Forward, tangent_of
 from adiff.engine.autodiff.tape import Tape, gradient
 from adiff.engine.core.dtypes import FLOAT64, DType, of_numpy
 from adiff.engine.core.operands import plain
-from adiff.engine.core.operation import Operation
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
+from adiff.engine.ops.operation import Operation
 from adiff.engine.ops.registry import ROWS
 
 # The samples of rows on arrays: lines `name: (inputs, static), ...`, of Python's literals and these tensors. A nested list is an

@@ -13,7 +13,7 @@ import adiff
 import mpmath as mp
 import numpy as np
 import pytest
-from adiff.engine.core.operation import Operation
+from adiff.engine.ops.operation import Operation
 from adiff.engine.ops.registry import ROWS
 from harness import nested_derivative
 from reference import FUNCTIONS, derivative

@@ -15,10 +15,10 @@ import pytest
 from adiff.engine.autodiff.tape import Tape, gradient
 from adiff.engine.core.dtypes import COMPLEX128, FLOAT32, FLOAT64, INT64
 from adiff.engine.core.operands import plain
-from adiff.engine.core.operation import Operation, Singular
 from adiff.engine.core.state import RECORDERS, STATE
 from adiff.engine.core.tensor import Tensor
 from adiff.engine.ops import registry
+from adiff.engine.ops.operation import Operation, Singular
 from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.parser.errors import AdiffError
 from adiff.parser.source import Source

@@ -8,7 +8,7 @@ from typing import Any
 import adiff
 import numpy as np
 import pytest
-from adiff.engine.core.operation import Operation
+from adiff.engine.ops.operation import Operation
 from adiff.engine.rows import tape
 from adiff.engine.rows.tape import FORM
 from harness import ELEMENTWISE, scalar_points

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from ...core.operation import Operation
+    from ...ops.operation import Operation
     from ..ir import Block, Kernel
 
     Shape = tuple[int, ...]

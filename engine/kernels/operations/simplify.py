@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ...core.operation import Operation
+    from ...ops.operation import Operation
     from ..builder import Builder
 
     Rule = Callable[..., Any]

@@ -23,11 +23,11 @@ separate arguments.
 from __future__ import annotations
 
 from ...parser.fields import Record
-from .dispatch import apply, apply_scalar
-from .errors import failure, listing, plural
-from .following import path_ends
-from .operands import counted, describe, kind_of
-from .tensor import OPERATORS, Tensor
+from ..core.dispatch import apply, apply_scalar
+from ..core.errors import failure, listing, plural
+from ..core.following import path_ends
+from ..core.operands import counted, describe, kind_of
+from ..core.tensor import OPERATORS, Tensor
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
