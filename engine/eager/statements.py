@@ -9,6 +9,7 @@ from ...parser.errors import AdiffError
 from ..core.errors import failure
 from ..core.operands import describe
 from ..core.state import STATE
+from ..core.tensor import OPERATORS
 from ..core.wording import assertion_failed
 from ..kinds.access import delete_item, iterate
 from ..kinds.classes import ABSENT, Class
@@ -85,6 +86,13 @@ def evaluate(compiler: Compiler, node: c.Evaluate) -> Run:
 
 def assign(compiler: Compiler, node: c.Assign) -> Run:
     value = compiler.expression(node.value)
+    dtype = node.dtype
+    if dtype is not None:
+        inner = value
+
+        def value(f: list[Any]) -> Any:
+            return OPERATORS.cast(inner(f), dtype=dtype)
+
     result = node.result
     if len(node.targets) == 1 and node.targets[0].__class__ is c.Store and node.targets[0].depth == 0:
         slot = node.targets[0].slot

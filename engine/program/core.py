@@ -304,10 +304,11 @@ class Evaluate(Stmt):
 
 
 class Assign(Stmt):
-    """`result` as for Evaluate."""
+    """`dtype` is the annotation's, if it names one; `result` as for Evaluate."""
 
     targets: list[Target]
     value: Expr
+    dtype: Any
     result: bool
     site: Site
 

@@ -10,6 +10,7 @@ from functools import cache
 
 from ...parser import syntax as s
 from ...parser.source import Source
+from ..core.dtypes import DType
 from ..ops.registry import OPERATOR_ROWS
 from . import core as c
 from . import library, vocabulary
@@ -159,11 +160,29 @@ class Lowering(Expressions):
     def at_module(self) -> bool:
         return self.scope is self.module
 
-    def assign(self, targets: list[s.Expression], node: s.Assign | s.AnnAssign) -> c.Stmt | None:
+    def assign(self, node: s.Assign) -> c.Stmt:
+        value = self.expression(node.value, "argument")
+        return c.Assign([self.target(t) for t in node.targets], value, None, self.at_module, self.site(node))
+
+    def annotated(self, node: s.AnnAssign) -> c.Stmt | None:
         if node.value is None:
             return None
+        dtype = self.annotation(node.annotation)
         value = self.expression(node.value, "argument")
-        return c.Assign([self.target(t) for t in targets], value, self.at_module, self.site(node))
+        return c.Assign([self.target(node.target)], value, dtype, self.at_module, self.site(node))
+
+    def annotation(self, node: s.Expression) -> Any:
+        """The dtype that an annotation names, or None: other annotations are for the reader."""
+        meaning = None
+        if node.__class__ is s.Name:
+            meaning = vocabulary.under_prefix(node.id)
+            if node.id in ("int", "float", "bool", "complex", "str"):
+                return None
+        else:
+            path = self.module_path(node)
+            if path is not None:
+                meaning = vocabulary.dotted(path)
+        return meaning.value if meaning.__class__ is c.Literal and meaning.value.__class__ is DType else None
 
     def augmented(self, node: s.AugAssign) -> c.Stmt:
         if node.target.__class__ is s.Name:
@@ -214,7 +233,7 @@ class Lowering(Expressions):
             made = c.Call(self.expression(decorator, "call"), [made], [], site)
         place = self.find(node.name)
         assert place is not None
-        return c.Assign([c.Store(*place, node.name, site)], made, False, site)
+        return c.Assign([c.Store(*place, node.name, site)], made, None, False, site)
 
     def define_class(self, node: s.ClassDef) -> c.Stmt:
         """A class. Its body has a frame, between that around it and those of its methods."""
@@ -286,8 +305,8 @@ class Lowering(Expressions):
 
 STATEMENTS: dict[type, Callable[[Lowering, Any], c.Stmt | None]] = {
     s.ExprStmt: lambda self, node: c.Evaluate(self.expression(node.value, "argument"), self.at_module),
-    s.Assign: lambda self, node: self.assign(node.targets, node),
-    s.AnnAssign: lambda self, node: self.assign([node.target], node),
+    s.Assign: Lowering.assign,
+    s.AnnAssign: Lowering.annotated,
     s.AugAssign: Lowering.augmented,
     s.If: lambda self, node: c.If(
         self.expression(node.test), self.block(node.body), self.block(node.orelse), self.site(node.test)

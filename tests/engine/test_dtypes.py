@@ -172,6 +172,11 @@ def test_bound_arrays_keep_their_dtype() -> None:
         program("x * y").value({"x": np.ones(2, dtype=np.float32), "y": np.ones(2)})
 
 
+def test_annotations_that_name_a_dtype_cast() -> None:
+    assert program("y: float32 = x\ny").evaluate("value", {"x": 0.1}).types["value"][0] == "float32"
+    assert program("y: float = x\ny").evaluate("value", {"x": 0.1}).types["value"][0] == "float64"
+
+
 # --- complex numbers ------------------------------------------------------------------------------------------------
 
 
