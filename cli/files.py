@@ -208,6 +208,8 @@ def read_npy(name: str, file: IO[bytes], size: int, most: int | None = None) -> 
         raise errors.unusable(name, f"not a readable .npy file: {said}") from None
     if array.dtype.kind not in "biufcU":
         raise errors.unusable(name, f"its dtype {array.dtype} is not numeric")
+    if array.dtype.kind == "u" and array.size and array.max() > numpy.iinfo(numpy.int64).max:
+        raise errors.unusable(name, "holds whole numbers beyond int64")
     return array
 
 

@@ -29,6 +29,7 @@ from .eager.compile import Compiler
 from .evaluation import Evaluation, notices_told
 from .outcome import Notice, Outcome
 from .plain import Binding, bind
+from .program.loops import outermost_loop
 from .program.lower import lower
 
 TYPE_CHECKING = False
@@ -351,6 +352,8 @@ class Program:
                 "give parts of it names",
             ) from None
         except MemoryError as fault:
+            # Where in the loop it ran out is chance; a kernel names the loop too.
+            STATE.site = outermost_loop(self.core.body, STATE.site) or STATE.site
             raise out_of_memory(options.get("max_memory"), fault) from None
 
     def compiled(self, scalars: bool, fast: bool, stable: bool = True) -> Any:

@@ -177,7 +177,7 @@ def decoded(tokens: list[str]) -> Request:
 
 def from_json(text: str, record: Record) -> Request:
     """The request of a line that is a JSON object, by the words that say the same: its "command", the arguments (an expression
-    is "expr"), and options; its "id" goes to the record before anything can fail."""
+    is "expr" or "expression"), and options; its "id" goes to the record before anything can fail."""
     import json
 
     try:
@@ -188,12 +188,15 @@ def from_json(text: str, record: Record) -> Request:
         raise errors.usage("not JSON that adiff reads: nested too deeply, or a number too long") from None
     record.id = line.pop("id", NO_ID)
     name = line.pop("command", None)
-    command = COMMANDS.called(str(name))
+    command = COMMANDS.called(name) if isinstance(name, str) else None
     record.command = getattr(command, "name", None)
     if name is None:
         raise errors.usage('the object has no "command"', EXAMPLE)
     if command is None:
-        return decoded([str(name)])  # which says that there is none
+        hint = nearest(name, COMMANDS.words()) if isinstance(name, str) else EXAMPLE
+        raise errors.usage(f"no such command: {name!r}", hint)
+    if "expression" in line:
+        line.setdefault("expr", line.pop("expression"))
     arguments = {("expr" if argument is EXPRESSION else argument.key): argument for argument in command.arguments}
     tokens = [command.name]
     bound: dict[str, dict[str, object]] = {}
@@ -207,7 +210,9 @@ def from_json(text: str, record: Record) -> Request:
             continue
         if isinstance(value, dict) and option.kind == "bindings":
             bound[option.key] = value
-        elif isinstance(value, bool) and option.kind == "flag":
+        elif option.kind == "flag":
+            if not isinstance(value, bool):
+                raise errors.bad_value(option.long, f"{value!r} is not true or false")
             tokens += [option.long] * value
         else:
             values = value if isinstance(value, list) and option.repeat else [value]

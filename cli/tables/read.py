@@ -255,11 +255,14 @@ def of_npy(stream: Any, label: str) -> Iterator[Chunk]:
     """The fields of a structured array, or the columns c1, c2… of another."""
     import numpy as np
 
+    begin = stream.tell()
     array: Any
-    if os.path.isfile(label):
-        array = np.lib.format.open_memmap(label, mode="r")
-    else:
-        array = np.lib.format.read_array(stream, allow_pickle=False)
+    try:
+        in_file = os.path.isfile(label)
+        array = np.load(label, mmap_mode="r", allow_pickle=False) if in_file else np.load(stream)
+    except ValueError:
+        stream.seek(begin)
+        array = read_npy(label, stream, stream.seek(0, 2) - stream.seek(begin))  # says what is wrong
     if array.dtype.names:
         yield from sliced(list(array.dtype.names), [array[name] for name in array.dtype.names], label)
     elif array.ndim in (1, 2):

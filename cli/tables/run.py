@@ -184,6 +184,8 @@ class Table:
                 raise errors.unusable("--rename", f"the table has no column {old!r}", hint)
             names[chunk.names.index(old)] = new
         twice = next((name for name in names if name and names.count(name) > 1), None)
+        if twice is not None and twice in self.renamed.values():
+            raise errors.bad_value("--rename", f"two columns are then named {twice!r}", "choose another name")
         if twice is not None:
             hint = f"--rename {twice}={twice}_1 gives the first of them another name"
             raise errors.unusable(self.label, f"two columns are named {twice!r}", hint)

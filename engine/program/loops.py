@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..core.state import Site
+
 
 def nodes(code: Any) -> Iterator[Node]:
     """The nodes inside a node of the core program, or a list of some: itself, and those below it, the outer ones first."""
@@ -25,3 +27,14 @@ def nodes(code: Any) -> Iterator[Node]:
 def contains_loop(code: Any) -> bool:
     """Whether a `for` or `while` statement is somewhere inside a node of the core program."""
     return any(isinstance(node, For | While) for node in nodes(code))
+
+
+def outermost_loop(code: Any, site: Site) -> Site | None:
+    """The place of the outermost `for` or `while` statement around a place; None where there is none."""
+    for loop in nodes(code):
+        if isinstance(loop, For | While):
+            for node in nodes(loop):
+                at = getattr(node, "site", None)
+                if at is not None and at.start == site.start and at.end == site.end:
+                    return loop.site
+    return None

@@ -10,6 +10,7 @@ from ...parser.errors import AdiffError
 from ..core import limits
 from ..core.errors import span_of
 from ..core.state import RUNNING, STATE
+from ..program.loops import outermost_loop
 from .request import Request
 from .results import Results, RowsOutcome
 from .tape import CHUNK, TapeRows
@@ -54,6 +55,8 @@ def rows(
             outcome.timings["rows"] = time.perf_counter() - start
             return results.into(outcome)
     except MemoryError:
+        # Where in the loop it ran out is chance; a kernel names the loop too.
+        STATE.site = outermost_loop(program.core.body, STATE.site) or STATE.site
         raise limits.out_of_memory(options.get("max_memory")) from None
     finally:
         enforced.lift()

@@ -99,6 +99,9 @@ def test_options_are_spelt_as_in_the_manual(adiff: Callable[..., Completed]) -> 
         assert error["hint"] == "did you mean 'max-steps'?"
     done = adiff("batch", "-", stdin='{"command": "value", "exp": "1"}\n{"command": "value", "exprs": "1"}\n')
     assert [record["error"]["hint"] for record in records(done.stdout)] == ["did you mean 'expr'?"] * 2
+    done = adiff("batch", "-", stdin='{"command": ["grad"]}\n{"command": "value", "expr": "x", "quiet": "yes"}\n')
+    said = [record["error"]["message"] for record in records(done.stdout)]
+    assert said == ["no such command: ['grad']", "--quiet: 'yes' is not true or false"]
 
 
 # A line as an object, a key of its record, and what that holds.
@@ -116,6 +119,7 @@ LINES: list[tuple[dict[str, Any], str, Any]] = [
     ({"command": "partition", "data": [10, 20, 30], "partitions": [0, 1, 0], "n": 2, "grad": True}, "partitions", [[10, 30], [20]]),
     ({"command": "stitch", "indices": [[0, 2], [1]], "data": [[10, 30], [20]]}, "result", [10, 20, 30]),
     ({"command": "eval", "expr": "1 + 1", "quiet": True, "json": True}, "value", 2),
+    ({"command": "eval", "expression": "1 + 1"}, "value", 2),
     ({"command": "value", "expr": "x", "at": {"x": "inf"}}, "value", "inf"),
 ]  # fmt: skip
 

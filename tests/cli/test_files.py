@@ -90,6 +90,8 @@ def corrupted(tmp_path: Path) -> dict[str, tuple[bytes, str]]:
     whole = buffer.getvalue()
     pickled = io.BytesIO()
     numpy.save(pickled, numpy.array([{"a": 1}], dtype=object), allow_pickle=True)
+    large = io.BytesIO()
+    numpy.save(large, numpy.array([2**63], dtype="uint64"))
     archive = io.BytesIO()
     numpy.savez(archive, a=numpy.arange(100.0))
     nested = b"[" * 200_000
@@ -99,6 +101,7 @@ def corrupted(tmp_path: Path) -> dict[str, tuple[bytes, str]]:
         "text.npy": (b"hello, world\n", "not a readable .npy file"),
         "pickle.npy": (pickle.dumps([1, 2, 3]), "not a readable .npy file"),
         "object.npy": (pickled.getvalue(), "pickled"),
+        "whole.npy": (large.getvalue(), "whole numbers beyond int64"),
         "empty.npz": (b"", "is empty"),
         "text.npz": (b"hello", "not a readable .npz archive"),
         "truncated.npz": (archive.getvalue()[:-30], "not a readable .npz archive"),

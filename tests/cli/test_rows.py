@@ -181,6 +181,8 @@ def test_without_a_header(answer: Callable[..., str], folder: Path) -> None:
     assert answer("grad", "x**2", "--rows", "h.csv") == "x,value,d_x,error\n"
 
 
+OBJECTS = io.BytesIO()
+np.save(OBJECTS, np.array([{"a": 1}], dtype=object), allow_pickle=True)
 WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("r.csv", b"x,y\n1,2\n3,4\n5\n6,7\n", ["grad", "x"], 4, "r.csv:4:2: 1 field, and the table has 2 columns"),
     ("r.csv", b"x\n1\n\"2\n", ["grad", "x"], 4, "r.csv:3: not a readable table"),
@@ -193,6 +195,8 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("c.csv", b"x,value\n1,2\n", ["value", "x"], 2, "--rename value=value_1"),
     ("c.csv", b"x\n1\n", ["value", "x", "--at", "x=2"], 2, "'x' is a column, and bound by --at"),
     ("c.csv", b"x\n1\n", ["value", "x", "--rename", "q=x"], 4, "no column 'q'"),
+    ("c.csv", b"x,y\n1,2\n", ["value", "y", "--rename", "x=y"], 2, "two columns are then named 'y'"),
+    ("o.npy", OBJECTS.getvalue(), ["value", "x"], 4, "save it with a numeric dtype"),
     ("c.csv", b"x\n1\n", ["value", "x", "-o", "out.xls"], 4, "out.xls: its name does not end in .csv"),
     ("c.csv", b"x\n1\n", ["value", "x", "-o", "none/out.csv"], 4, "no such file or directory"),
     ("c.csv", b"x\n1\n", ["value", "x", "-o", "/dev/full", "--csv"], 4, "/dev/full: no space left on device"),
@@ -201,7 +205,7 @@ WRONG: list[tuple[str, bytes, list[str], int, str]] = [
     ("c.parquet", b"PAR1 cut", ["value", "x"], 4, "c.parquet: not a readable parquet table"),
     ("c.csv.gz", b"\x1f\x8b\x08\0cut", ["value", "x"], 4, "c.csv.gz: not a readable csv table"),
     ("c.csv.zst", b"no", ["value", "x"], 4, "c.csv.zst: not a readable csv table"),
-    ("c.npy", b"\x93NUMPY\1\0", ["value", "x"], 4, "c.npy: not a readable npy table"),
+    ("c.npy", b"\x93NUMPY\1\0", ["value", "x"], 4, "c.npy: not a readable .npy file"),
     ("c.npz", b"PK\3\4", ["value", "x"], 4, "c.npz: not a readable npz table"),
     ("c.ndjson", b'{"x": 1}\n{"x": 2}\n[1]\n', ["value", "x"], 4, "c.ndjson:3: not a row of the table"),
     ("c.ndjson", b'{"x": 1}\n{"x"\n', ["value", "x"], 4, "c.ndjson:2: not a row of the table"),
