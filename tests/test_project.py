@@ -76,6 +76,8 @@ def test_importing_adiff_loads_nothing() -> None:
         "import adiff; adiff.program('x**2*y').hessian({'x': 2, 'y': 3.0})",
         "import adiff; adiff.program('y = x\\nfor i in range(3):\\n    y = y*x if y > 1 else y + x\\ny').value({'x': 2.0})",
         "import adiff; adiff.program('with GradientTape() as t:\\n    t.watch(x)\\n    y = x*x\\nt.gradient(y, x)').value({'x': 2})",
+        "import adiff; adiff.program('log(1 + exp(x)) + math.floor(x)').gradient({'x': 2.0})",
+        "import adiff; adiff.program('jvp(lambda t: t**2, (x,), (1.0,))[1]').gradient({'x': 2.0})",
     ],
 )
 def test_a_scalar_program_needs_no_library(code: str) -> None:

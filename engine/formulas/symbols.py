@@ -158,5 +158,5 @@ def definition(op: Operation) -> Callable[[dict[str, Any]], Any] | None:
 
 
 def constant(value: Any) -> Any:
-    """A float of a program as a formula: pi, e, or a decimal number."""
-    return Formula(node_of(value)) if value.__class__ is float else value
+    """A finite float of a program as a formula: pi, e, or a decimal number."""
+    return Formula(node_of(value)) if value.__class__ is float and value - value == 0.0 else value

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Run = Callable[[Any], Any]
 
 # The functions of the language that are run as they are.
-PLAIN = ("len", "list", "tuple", "dict", "zip", "enumerate", "range", "reversed", "map", "sum", "abs", "float")
+PLAIN = ("len", "list", "tuple", "dict", "zip", "enumerate", "range", "reversed", "map", "sum", "abs", "float", "bool")
 FUNCTIONS = (Operation, Builtin)
 # A condition that the inputs decide is followed into functions that call one another as deeply as this.
 MOST_NESTED = 16
@@ -60,7 +60,7 @@ def formula_of(core: c.CoreProgram) -> Node:
             raise failure("E0304", "the program has no value", "end it with the expression to differentiate")
         return node_of(result)
     except AdiffError as error:
-        if Formula.description not in error.message:
+        if error.code == "E0513" or Formula.description not in error.message:
             raise
         raise AdiffError("E0513", f"derive writes no formula for this: {error.message}", error.span, HINT) from None
 
@@ -90,6 +90,9 @@ def extreme(row: Operation) -> Builtin:
 
 KNOWN = Intrinsics({name: INTRINSICS[name] for name in PLAIN})
 KNOWN.update({name: Builtin(name, function) for name, function in FOR_LIBRARY.items()})
+KNOWN["isinstance"] = Builtin(  # a formula is of a number
+    "isinstance", lambda x, types: INTRINSICS["isinstance"].run(0.5 if x.__class__ is Formula else x, types)
+)
 KNOWN.update(
     max=extreme(maximum), min=extreme(minimum), round=Builtin("round", lambda x: plain(round_half_even(x)))
 )  # fmt: skip

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from itertools import islice
 
-import numpy as np
-
 from ..core.dtypes import INT64, NUMPY, WEAK_FLOAT
 from ..core.errors import failure
 from ..core.following import path_ends
@@ -80,6 +78,8 @@ class Draws:
         self.source = source
 
     def call(self, args: list[Any], keywords: dict[str, Any]) -> Any:
+        import numpy as np
+
         kind, size, *given = args
         shape = None if size is None else checked_shape(static(size))
         arrays = [np.array(x) if x.__class__ is list else x for x in map(static, given)]
@@ -110,6 +110,8 @@ def draws(name: Any, *seed: Any) -> Draws:
         return Draws(STATE.draws[1])  # type: ignore[index]
     if name != "np.random.RandomState":
         return Draws(generator(name, static(seed[0])))
+    import numpy as np
+
     try:
         return Draws(np.random.RandomState(static(seed[0])))
     except (ValueError, TypeError):
