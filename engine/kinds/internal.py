@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def fail(code: Any, message: Any, hint: Any = None, exception: Any = None) -> None:
-    """Raise an error with a code."""
-    raise failure(code, message, hint, exception=exception)
-
-
 def int64(x: Any, name: Any = "", what: Any = "") -> Tensor:
     """An argument that must be integers, as a tensor of int64."""
     return Tensor(x if x.__class__ is int else integers(name, what, list(x) if x.__class__ is tuple else x), INT64)
@@ -125,7 +120,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         f"internal.{function.__name__}": function
         for function in (
-            allocate, csv_fields, describe, fail, int64, kept, of_dtype, path_ends, taken, update,
+            allocate, csv_fields, describe, int64, kept, of_dtype, path_ends, taken, update,
         )
     },
 }  # fmt: skip

@@ -289,6 +289,11 @@ def require(holds: Any, code: str, message: str, hint: str | None = None) -> Non
         raise failure(code, message, hint)
 
 
+def fail(code: Any, message: Any, hint: Any = None, exception: Any = None) -> None:
+    """Raise an error with a code."""
+    raise failure(code, message, hint, exception=exception)
+
+
 def part(x: Any, axis: int, start: int | None, stop: int | None) -> Any:
     """The elements of x from `start` to `stop` along an axis."""
     return OPERATORS.index(x, index=(slice(None),) * axis + (slice(start, stop),))
@@ -344,6 +349,7 @@ FOR_LIBRARY: dict[str, Callable[..., Any]] = {
     "internal.axis_of": lambda name, axis, rank: axis_of(name, static(axis), rank),
     "internal.beside": beside,
     "internal.counts": counts,
+    "internal.fail": fail,
     "internal.floating": floating,
     "internal.integers": library_integers,
     "internal.is_complex": is_complex,

@@ -21,7 +21,7 @@ from ..core.tensor import OPERATORS
 from ..ops.operation import Operation
 from ..ops.registry import NAMES, ROWS
 from . import core as c
-from .library import definitions
+from .library import OPERATIONS, definitions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def match_call(formula: Any, node: Any, row: Operation, found: dict[str, Any]) -
     inner = formula.args[0]
     if node.__class__ is c.Call and node.function.__class__ is c.LibraryName:
         alone = len(node.args) == 1 and not node.keywords and node.args[0].__class__ is not c.Spread
-        return alone and node.function.name == formula.func.id and match(inner, node.args[0], row, found)
+        place = (node.function.file, node.function.name)
+        return alone and place == OPERATIONS.get(formula.func.id) and match(inner, node.args[0], row, found)
     function: Any = NAMES.get(formula.func.id)
     if node.__class__ is c.Call and node.function.__class__ is c.Intrinsic:  # Python's own: sum, abs
         called, single = node.function.name, len(node.args) == 1 and not node.keywords

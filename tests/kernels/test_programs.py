@@ -59,6 +59,23 @@ def test_loops_stay_loops(text: str) -> None:
     assert re.search(r"^ *(for|while) ", emitted(text, POINTS[0], "value"), re.M)
 
 
+TAKEN = (
+    "jvp(lambda u: u * u * y, (x,), (1.5,))[1]",
+    "hvp(lambda u: u**3 * y, x, 1.5)",
+    "hvp(lambda u: u**3 * y, (x,), (1.5,))[0]",
+    "linearize(lambda u: u * u * y, x)[1](1.5)",
+    "grad(lambda u: (u * u * y, u), has_aux=True)(x)[0]",
+    "(v, w), g = value_and_grad(lambda u: (u * u * y, u), has_aux=True)(x)\nv * w + g",
+    "math.floor(x * 3) * y + math.ceil(y) * x + math.trunc(x * y) * y",
+)
+
+
+@pytest.mark.parametrize("text", TAKEN)
+def test_kernels_take_what_the_library_says(text: str) -> None:
+    for command in ("value", "grad"):
+        assert agree(text, POINTS[0], command) == ""
+
+
 def test_tracing_takes_no_longer_for_longer_loops() -> None:
     text = (
         "s = 0.0\nif x > 2:\n    for i in range({n}):\n        for j in range({n}):\n            s = s * 0.5 + x * j\ns"

@@ -154,6 +154,18 @@ def test_complex_numbers_keep_the_formula(text: str) -> None:
     assert program(text).value({"x": z}) == pytest.approx(complex(expected), rel=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("text", "x", "value"),
+    [("cmath.sqrt(x)**2", -2.0, -2), ("cmath.sqrt(x + 1) - cmath.sqrt(x)", -5.0, 2j - math.sqrt(5) * 1j),
+     ("1 - cmath.cos(x)", 0.5, 1 - math.cos(0.5)), ("cmath.exp(x) - 1", 0.5, math.expm1(0.5)),
+     ("cmath.sin(x) / x", 0.5, math.sin(0.5) / 0.5), ("x - cmath.tanh(x)", 0.5, 0.5 - math.tanh(0.5))],
+)  # fmt: skip
+def test_complex_functions_keep_the_formula(text: str, x: float, value: complex) -> None:
+    found = program(text).value({"x": x})
+    assert isinstance(found, complex)
+    assert found == pytest.approx(value, rel=1e-14)
+
+
 def test_the_domain_stays() -> None:
     assert math.isnan(program("sqrt(x)**2").value({"x": -1.0}))
     assert math.isnan(program("log(1 + x)").value({"x": -2.0}))

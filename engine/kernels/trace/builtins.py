@@ -92,6 +92,7 @@ FUNCTIONS: dict[str, Any] = {
     "Variable": declined("Variables"), "tf.Variable": declined("Variables"),
     "custom_gradient": declined("custom_gradient"),
     "internal.vjp": declined("vjp"), "internal.jacobian": declined("the Jacobian of a function of the program"),
+    "internal.notify": declined("notices that data decide"),
     "iter": declined("iterators"), "next": declined("iterators"),
 }  # fmt: skip
 
