@@ -111,11 +111,13 @@ def minimize(
         )  # fmt: skip
     if RECORDERS:  # what the function reads beside its argument
         path_ends([as_operand(x) for x in flatten(invoke(f, [start.tensor(found.x)], {})) if x is not None], what)
-    facts: dict[str, Callable[[Any], Any]] = {
-        "message": str, "success": bool, "status": int, "fun": float, "x": start.tensor, "nit": int, "nfev": int,
-        "jac": start.tensor, "njev": int,
+    facts = {
+        "message": str(found.message), "success": bool(found.success), "status": int(found.status), "fun": float(found.fun),
+        "x": start.tensor(found.x), "nit": int(found.get("nit", 0)), "nfev": int(found.nfev),
     }  # fmt: skip
-    return {name: convert(found[name]) for name, convert in facts.items() if name in found}
+    if "jac" in found:
+        facts |= {"jac": start.tensor(found.jac), "njev": int(found.get("njev", found.nfev))}
+    return facts
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {

@@ -9,6 +9,7 @@ from ..core.operands import as_operand, describe, shape_text
 from ..core.state import STATE
 from ..core.tensor import Tensor, shape_of
 from ..kinds.functions import Derived, callable_of, invoke
+from ..ops.operation import static
 from .structure import flatten, rebuild
 
 TYPE_CHECKING = False
@@ -27,7 +28,8 @@ class Call:
         self.f = f
         self.args = args
         self.keywords = keywords
-        self.single = argnums.__class__ not in (list, tuple)
+        argnums = static(argnums)
+        self.single = argnums.__class__ not in (list, tuple, range)
         self.numbers = [argnums] if self.single else list(argnums)
         for n in self.numbers:
             if n.__class__ is not int:

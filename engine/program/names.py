@@ -218,7 +218,9 @@ class Names:
                 self.modules[bound] = [*path, alias.name]
             elif meaning is not None:
                 self.imported[bound] = meaning
-            elif vocabulary.importable(f"{node.module}.{alias.name}") is not None:
+            elif (
+                vocabulary.importable(f"{node.module}.{alias.name}") is not None or alias.name in vocabulary.SUBMODULES
+            ):
                 self.modules[bound] = [*path, alias.name]
             else:
                 raise self.unknown_member([*path, alias.name], alias)

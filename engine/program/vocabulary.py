@@ -73,6 +73,13 @@ MODULES = {
     "tfp": "tensorflow_probability",
     "adiff": "adiff",
 }
+IMPORTABLE = frozenset(
+    """
+    tensorflow numpy jax jax.numpy math cmath scipy scipy.special scipy.linalg numpy.linalg jax.nn jax.scipy
+    jax.scipy.special jax.numpy.linalg tensorflow.math tensorflow.linalg adiff jax.lax jax.scipy.linalg numpy.random
+    tensorflow.experimental.numpy tensorflow.random functools jax.random jax.tree_util scipy.optimize tensorflow_probability
+    """.split()
+)
 # Imports that pasted cells carry and that mean nothing here.
 IGNORED_IMPORTS = frozenset({"__future__", "typing"})
 # Modules of which every name is there, and whatever is called is passed over.
@@ -106,7 +113,7 @@ APART: dict[str, tuple[frozenset[str], str | None]] = {
         ("autodiff", "ForwardAccumulator GradientTape", None),
         ("bitwise", "bitwise_and bitwise_or bitwise_xor invert left_shift right_shift", None),
         ("dtypes", "as_dtype cast complex saturate_cast " + " ".join(SPELLINGS), None),
-        ("nest", "map_structure", None),
+        ("nest", "map_structure tree_map", None),
         ("tree", "map map_structure", None),
         ("tree_util", "tree_map tree_multimap", None),
         ("testing", "assert_allclose assert_array_equal assert_equal", None),
@@ -282,9 +289,7 @@ def importable(name: str) -> list[str] | None:
         return ["pyrandom"]  # without an import, random is that of tf.
     if path[0] == "keras":
         path = ["tensorflow", *path]
-    if path[0] in {root.partition(".")[0] for root in MODULES.values()} and SUBMODULES.issuperset(path[1:]):
-        return path
-    if path[0] == "tensorflow" and library.is_module(path[1:]):
+    if name in IMPORTABLE or (path[0] == "tensorflow" and library.is_module(path[1:])):
         return path
     if path[0] in PASSED_OVER or path[0] in NOT_SERVED or library.file_of(["python", *path]):
         return path

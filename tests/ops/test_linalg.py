@@ -462,6 +462,7 @@ def test_strong_dtypes_do_not_mix() -> None:
         ("lstsq", (T, V), "E0302", "a 5 by 3 matrix does not fit"),
         ("norm", (A, "max"), "E0305", "unknown order 'max' for a matrix"),
         ("norm", (V, "fro"), "E0305", "unknown order 'fro' for a vector"),
+        ("norm", (V, True), "E0305", "unknown order True for a vector"),
         ("cross", (A, A), "E0302", "vectors have 3 elements, or 2, and these have 4 and 4"),
         ("tensordot", (A, T, 1), "E0302", "axes [1] of shape [4, 4] do not fit axes [0] of shape [5, 3]"),
         ("matrix_power", (A, 0.5), "E0304", "the exponent must be an integer"),
