@@ -56,6 +56,9 @@ def as_operand(x: Any, op: Operation | None = None) -> Any:
     symbolic = getattr(x, "as_symbol", None)
     if symbolic is not None:
         return x
+    dense = getattr(x, "dense", None)
+    if dense is not None:
+        return dense()
     name = "this operation" if op is None else op.name
     if x is None:
         raise failure("E0304", f"{name} needs a number or a tensor, and got None", "is a gradient unconnected here?")

@@ -5,6 +5,8 @@ What they hold is in dicts of their own, under the program's names: no attribute
 
 from __future__ import annotations
 
+from functools import partial
+
 from ...parser.errors import AdiffError
 from ...parser.fields import Record
 from ..core.dispatch import apply
@@ -142,6 +144,11 @@ class Instance(Compound):
         if "_description" in self.cls.members:
             return str(self.cls.members["_description"])
         return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}" if self.cls.library else f"an instance of {name}"
+
+    @property
+    def dense(self) -> Callable[[], Any] | None:
+        """What makes the tensor that an object of the library is in operations (IndexedSlices); None of any other object."""
+        return partial(self.call_method, "_dense", [], {}) if self.cls.library and self.has("_dense") else None
 
     # --- as a key of a dict ------------------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ class:
     to_plain              lists, dicts and arrays for the output formats
     listed                whether a result of the kind is the list that to_plain gives, whose items may be values
     read_value            the tensor that stands for the value wherever a tensor is needed
+    dense                 what makes the tensor of which operations take the elements; None where there is none
     snapshot              of a value that is assigned, what it is now: the tensor by which tapes follow it
     identity              whether a value is itself whatever it holds, and may be a key of a dict
 """

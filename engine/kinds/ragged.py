@@ -36,6 +36,7 @@ class RaggedTensor(Compound):
 
     __slots__ = ("splits", "uniform", "values")
     description = "a RaggedTensor"
+    hint = "r.to_tensor() makes it dense, r.flat_values are its numbers"
     methods = "kinds/methods.RaggedTensor"
     listed = True
     ragged = True  # what it is mapped to may be ragged too
