@@ -24,8 +24,8 @@ def method(name: str) -> Callable[..., Any]:
     def run(s: str, *args: Any, **named: Any) -> Any:
         try:
             return getattr(s, name)(*args, **named)
-        except (TypeError, ValueError) as fault:
-            raise failure("E0401" if isinstance(fault, ValueError) else "E0304", f"{name}: {fault}") from None
+        except ValueError as fault:
+            raise failure("E0401", f"{name}: {fault}") from None
 
     return run
 
@@ -38,6 +38,7 @@ isalpha isalnum isupper islower isspace istitle isidentifier isascii isprintable
 
 TEXT_METHODS: dict[str, Callable[..., Any]] = {
     **{name: method(name) for name in PLAIN.split()},
+    "replace": lambda s, old, new, count=-1: s.replace(old, new, count),
     "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip

@@ -78,7 +78,9 @@ def tuple_(x: Any = ()) -> tuple[Any, ...]:
     return tuple(collected(x))
 
 
-def dict_(pairs: Any = (), /, **named: Any) -> dict[Any, Any]:
+def dict_(pairs: Any = None, /, **named: Any) -> dict[Any, Any]:
+    if pairs is None:
+        return named
     if pairs.__class__ is dict:
         return {**pairs, **named}
     if pairs.__class__ is Instance and pairs.has("items"):

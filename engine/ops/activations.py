@@ -6,8 +6,9 @@ import math
 
 from ..core.errors import failure
 from ..core.tensor import OPERATORS
+from . import kernel_functions as floats
 from .arithmetic import choose, divide, everywhere, greater, where_select
-from .exponential import exp, square
+from .exponential import exp, square, tanh
 from .operation import Singular, elementwise, rule
 from .rounding import absolute
 from .support import strong
@@ -49,6 +50,14 @@ hard_tanh = elementwise(
     singular=[_corner("hard_tanh", -1, 0, 1), _corner("hard_tanh", 1, 0, 1)], analytic=False,
     doc="x kept between -1 and 1.", example=("hard_tanh(3)", 1.0),
 )  # fmt: skip
+hard_sigmoid = elementwise(
+    "hard_sigmoid", "x", [lambda y, x: choose(x > -3, choose(x < 3, 1.0 / 6.0, 0.0), 0.0)],
+    scalar=lambda x: min(max(x + 3.0, 0.0), 6.0) / 6.0 if x == x else x,
+    array=lambda np, x: np.minimum(np.maximum(x + 3, 0), 6) / 6, dtype="float", accepts="bif", aliases="hardsigmoid",
+    kernel="(_clip({0} + 3.0, 0.0, 6.0) / 6.0)", domain=[(-2, 2)],
+    singular=[_corner("hard_sigmoid", -3, 0, 1 / 6), _corner("hard_sigmoid", 3, 0, 1 / 6)], analytic=False,
+    doc="The piecewise linear sigmoid relu6(x + 3)/6.", example=("hard_sigmoid(0)", 0.5), formula="clip(x + 3, 0, 6)/6",
+)  # fmt: skip
 leaky_relu = elementwise(
     "leaky_relu", "x | alpha=0.2", [lambda y, x, alpha: choose(x > 0, 1.0, alpha)],
     scalar=lambda x, alpha: x if x > 0 else alpha * x,
@@ -89,6 +98,22 @@ softsign = elementwise(
     "softsign", "x", [lambda y, x: square(divide(1.0, 1.0 + absolute(x)))], scalar=lambda x: x / (1.0 + abs(x)),
     array=lambda np, x: x / (1 + np.abs(x)), dtype="float", accepts="bif", kernel="({0} / (1.0 + abs({0})))",
     aliases="soft_sign", domain=[(0.5, 3)], doc="x/(1 + abs(x)).", example=("softsign(1)", 0.5),
+)  # fmt: skip
+
+
+def _tanh_shrink(np: Any, x: Any) -> Any:
+    x = np.asarray(x)
+    if x.dtype.kind == "c":
+        return x - np.tanh(x)
+    near = np.abs(x) < 1.0
+    small = np.where(near, x, 0.0)
+    return np.where(near, floats._shrink_series(small) / np.cosh(small), x - np.tanh(x))
+
+
+tanh_shrink = elementwise(
+    "tanh_shrink", "x", [lambda y, x: tanh(x) * tanh(x)], dtype="float", scalar=floats._tanh_shrink, array=_tanh_shrink,
+    kernel="_tanh_shrink({0})", domain=[(-3, 3)], doc="x - tanh(x), without cancellation near 0.",
+    example=("tanh_shrink(0.0)", 0.0), formula="x - tanh(x)", replaces="x - tanh(x)",
 )  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from ..core.operands import shown
 from ..core.tensor import conjugate, is_complex
 from .complex import real
 from .operation import Operation, linear
+from .sorting import weak
 from .structure import index, index_scatter
-from .support import axis_of, shape_of
+from .support import axis_of, results, shape_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,3 +63,39 @@ fft = _transform(
 ifft = _transform(
     "ifft", "The inverse of fft.", ("ifft([2, 0, 2, 0])", [1 + 0j, 0j, 1 + 0j, 0j]), "np.fft.ifft jnp.fft.ifft"
 )
+
+
+def _rfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
+    n, axis = length("rfft", x, n, axis)
+    n = n or shape_of(x)[axis]
+    return resized(real(fft(conjugate(g), n=n, axis=axis)), axis, shape_of(x)[axis])
+
+
+rfft = linear(
+    "rfft", "x | n=None, axis=-1", _rfft_transpose, array=_array("rfft"), dtype="complex", accepts="bif",
+    aliases="np.fft.rfft jnp.fft.rfft",
+    doc="The first n//2 + 1 elements of the fft of a real tensor: the others are their conjugates.",
+    example=("rfft([1, 0, 1, 0])", [2 + 0j, 0j, 2 + 0j]),
+)  # fmt: skip
+
+
+def _irfft_transpose(g: Any, y: Any, x: Any, n: Any, axis: int) -> Any:
+    import numpy as np
+
+    n, axis = length("irfft", x, n, axis)
+    size = shape_of(g)[axis]
+    weights = np.full(size // 2 + 1, 2.0 / size)  # all but the first, and the last of an even length, stand for two
+    weights[0] = 1.0 / size
+    if size % 2 == 0:
+        weights[-1] = 1.0 / size
+    weights = weights.reshape([-1] + [1] * (len(shape_of(g)) - 1 - axis))
+    back = resized(rfft(g, axis=axis) * weak(weights), axis, shape_of(x)[axis])
+    return back if is_complex(x) else real(back)
+
+
+irfft = linear(
+    "irfft", "x | n=None, axis=-1", _irfft_transpose, array=_array("irfft"), dtype=results("r", in_complex=True),
+    accepts="bifc", aliases="np.fft.irfft jnp.fft.irfft",
+    doc="The inverse of rfft: a real tensor of length n, 2*(m - 1) where none is given.",
+    example=("irfft([2, 0, 2])", [1.0, 0.0, 1.0, 0.0]),
+)  # fmt: skip

@@ -77,6 +77,19 @@ def _log_cosh(x: float) -> float:
     return size - math.log(2.0) + math.log1p(math.exp(-2.0 * size))
 
 
+def _shrink_series(x: float) -> float:
+    """x cosh(x) - sinh(x), the sum of 2k/(2k + 1)! x**(2k + 1), k = 1, 2, ...: no term cancels another, as x and tanh(x) do."""
+    term, total = x * x * x / 6.0, 0.0 * x
+    for k in range(1, 10):
+        total += 2.0 * k * term
+        term *= x * x / ((2.0 * k + 2.0) * (2.0 * k + 3.0))
+    return total
+
+
+def _tanh_shrink(x: float) -> float:
+    return _shrink_series(x) / math.cosh(x) if abs(x) < 1.0 else x - math.tanh(x)
+
+
 def _sigmoid(x: float) -> float:
     decay = math.exp(-abs(x))
     return 1.0 / (1.0 + decay) if x >= 0.0 else decay / (1.0 + decay)
@@ -100,6 +113,14 @@ def _isclose(a: float, b: float, rtol: float, atol: float, equal_nan: bool) -> b
     if equal_nan and a != a and b != b:
         return True
     return abs(b) < math.inf and abs(a - b) <= atol + rtol * abs(b)
+
+
+def _is_close_symmetric(a: float, b: float, rel_tol: float, abs_tol: float) -> bool:
+    if a == b:
+        return True
+    if not (abs(a) < math.inf and abs(b) < math.inf):
+        return False
+    return abs(a - b) <= max(rel_tol * max(abs(a), abs(b)), abs_tol)
 
 
 def helper(name: str) -> Any:

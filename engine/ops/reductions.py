@@ -13,6 +13,7 @@ from .scans import exclusive_product, linear_recurrence, shifted
 from .structure import broadcast_to, summed
 from .support import (
     axes_of,
+    beside,
     conjugate,
     count,
     found_by_rule,
@@ -20,6 +21,7 @@ from .support import (
     mask_tensor,
     meet,
     part_by_part,
+    real_of_float,
     shape_of,
     some,
     spread,
@@ -53,6 +55,17 @@ reduce_sum = linear(
     aliases="reduce_sum", method=True, largest=lambda sizes, n: sizes[0] * n, depends="lines",
     doc="The sum of the elements, of all or along axes.", example=("sum([1, 2, 3])", 6),
 )  # fmt: skip
+
+
+def moment(of: Any, x: Any, axes: tuple[int, ...], keepdims: bool, **options: Any) -> Any:
+    """NumPy's mean, variance or deviation; of fewer elements than it wants without the warning: adiff's notice says more."""
+    if math.prod([x.shape[axis] for axis in axes]) > options.get("ddof", 0):
+        return of(x, axis=axes, keepdims=keepdims, **options)
+    import warnings
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return of(x, axis=axes, keepdims=keepdims, **options)
 
 
 def _mean(np: Any, x: Any, axis: Any, keepdims: Any) -> Any:
@@ -245,6 +258,64 @@ def to_unit(np: Any, x: Any, axes: tuple[int, ...]) -> tuple[Any, Any]:
     if x.dtype.kind == "c":
         return of_parts(np, np.ldexp(x.real, -exponent), np.ldexp(x.imag, -exponent), x.dtype), exponent
     return np.ldexp(x, -exponent), exponent
+
+
+# --- moments --------------------------------------------------------------------------------------------------------
+
+
+def _var(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    return moment(np.var, x, axes_of("var", axis, np.ndim(x)), bool(keepdims), ddof=ddof)
+
+
+def _var_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    shape, axes, size = reduced("var", x, axis)
+    factor = 2.0 / (size - ddof) if size != ddof else math.nan
+    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) * factor)
+
+
+def deviation(x: Any, axes: tuple[int, ...]) -> Any:
+    return x - mean(x, axis=axes, keepdims=True) if axes else x - x
+
+
+reduce_var = rule(
+    "var", "x | axis=None, ddof=0, keepdims=False", _var_vjp,
+    kernel=lambda k, x, axis, ddof, keepdims: k.var(x, axis, ddof, keepdims), array=_var, dtype=real_of_float,
+    aliases="reduce_variance variance", method=True, analytic=False, depends="lines",
+    doc="The variance: the mean of the squared deviations from the mean, over n - ddof.", example=("var([1.0, 3.0])", 1.0),
+)  # fmt: skip
+
+
+def _std(np: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    axes = axes_of("std", axis, np.ndim(x))
+    found = moment(np.std, x, axes, bool(keepdims), ddof=ddof)
+    least = 1e-150 if x.dtype.itemsize >= 8 and x.dtype.kind != "c" else 1e-15
+    if x.size and (~np.isfinite(found) | (found < least)).any():
+        x, exponent = to_unit(np, x, axes)  # the squares may have left the range of floats
+        found = np.ldexp(moment(np.std, x, axes, True, ddof=ddof), exponent)
+        found = found if keepdims else np.squeeze(found, axis=axes)
+    return found
+
+
+def _std_vjp(g: Any, y: Any, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+    shape, axes, size = reduced("std", x, axis)
+    flat = plain(y) == 0
+    meet(reduce_std, flat, matters=plain(g) != 0)
+    safe = spread(OPERATORS.where(mask_tensor(flat), 1.0, y), shape, axes, keepdims)
+    freedom = size - ddof if size != ddof else math.nan
+    return strong(beside(spread(g, shape, axes, keepdims), x), deviation(x, axes) / beside(safe, x) / freedom)
+
+
+reduce_std = rule(
+    "std", "x | axis=None, ddof=0, keepdims=False", _std_vjp,
+    kernel=lambda k, x, axis, ddof, keepdims: k.std(x, axis, ddof, keepdims), array=_std, dtype=real_of_float,
+    aliases="reduce_std", method=True,
+    singular=[
+        Singular(lambda x: x == x.mean(), "std is not differentiable at constants", adiff=0.0, torch=0.0,
+                 subgradients="0 chosen from a ball")
+    ],
+    analytic=False, depends="lines", doc="The standard deviation: the square root of the variance.",
+    example=("std([1.0, 3.0])", 1.0),
+)  # fmt: skip
 
 
 # --- log-sum-exp ----------------------------------------------------------------------------------------------------

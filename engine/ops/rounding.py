@@ -300,6 +300,20 @@ isfinite = _test(
     "isfinite", "Whether x is neither nan nor infinite.", lambda x: x - x == 0, ("isfinite(1.0)", True), "({0} - {0} == 0.0)",
     aliases="is_finite",
 )  # fmt: skip
+isposinf = _test(
+    "isposinf", "Whether x is +inf.", lambda x: x == INF, ("isposinf(inf)", True), "({0} == math.inf)", "bif"
+)
+isneginf = _test(
+    "isneginf", "Whether x is -inf.", lambda x: x == -INF, ("isneginf(-inf)", True), "({0} == -math.inf)", "bif"
+)
+signbit = _test(
+    "signbit", "Whether x is negative, -0.0 included.", lambda x: math.copysign(1.0, x) < 0, ("signbit(-0.0)", True),
+    "(math.copysign(1.0, {0}) < 0.0)", "bif",
+)  # fmt: skip
+isreal = no_tangent(
+    "isreal", "x", array=lambda np, x: np.isreal(x), kernel="({0} == {0} or {0} != {0})", dtype="bool",
+    doc="Whether the imaginary part of x is 0.", example=("isreal(1 + 0j)", True), reason="a test", domain=[(-1, 1)],
+)  # fmt: skip
 
 
 def _isclose(np: Any, a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> Any:
@@ -320,6 +334,19 @@ allclose = no_tangent(
 )  # fmt: skip
 
 
+def _math_isclose(np: Any, a: Any, b: Any, rel_tol: float, abs_tol: float) -> Any:
+    near = np.abs(np.subtract(a, b)) <= np.maximum(rel_tol * np.maximum(np.abs(a), np.abs(b)), abs_tol)
+    return np.equal(a, b) | (near & np.isfinite(a) & np.isfinite(b))
+
+
+isclose_of_math = no_tangent(
+    "math.isclose", "a, b | rel_tol=1e-9, abs_tol=0.0", array=_math_isclose, dtype="bool",
+    kernel="_is_close_symmetric({0}, {1}, {rel_tol}, {abs_tol})",
+    doc="Python's math.isclose: whether |a - b| <= max(rel_tol*max(|a|, |b|), abs_tol).",
+    example=("math.isclose(1.0, 1.0 + 1e-8)", False), reason="a test", domain=[(-1, 1), (-1, 1)],
+)  # fmt: skip
+
+
 def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int]) -> Operation:
     return no_tangent(
         name, "a, b", scalar=scalar, array=lambda np, a, b: getattr(np, name)(a, b), dtype="arithmetic", accepts="bi",
@@ -329,3 +356,10 @@ def _integers(name: str, doc: str, scalar: Any, example: tuple[str, int]) -> Ope
 
 gcd = _integers("gcd", "The greatest common divisor of two integers.", math.gcd, ("gcd(12, 18)", 6))
 lcm = _integers("lcm", "The least common multiple of two integers.", math.lcm, ("lcm(4, 6)", 12))
+
+
+nan_to_num = elementwise(
+    "nan_to_num", "x | nan=0.0, posinf=None, neginf=None", [lambda y, x, nan, posinf, neginf: choose(isfinite(x), 1.0, 0.0)],
+    array=lambda np, x, **numbers: np.nan_to_num(x, **numbers), dtype="arithmetic", accepts="bif", domain=[(-1, 1)],
+    doc="x with nan, inf and -inf replaced by numbers; the derivative is 0 there.", example=("nan_to_num(nan)", 0.0),
+)  # fmt: skip

@@ -82,6 +82,28 @@ flip: Operation = linear(
 )  # fmt: skip
 
 
+def _roll_back(g: Any, y: Any, x: Any, shift: Any, axis: Any) -> Any:
+    back = -shift if shift.__class__ is int else tuple([-s for s in shift])
+    return roll(g, shift=back, axis=axis)
+
+
+def _roll(np: Any, x: Any, shift: Any, axis: Any) -> Any:
+    for one in shift if shift.__class__ in (list, tuple) else (shift,):
+        if one.__class__ is not int:
+            raise failure("E0304", f"roll: a shift is an integer, not {shown(one)}")
+    if axis is not None:
+        axes_of("roll", list(dict.fromkeys(axis)) if axis.__class__ in (list, tuple) else axis, np.ndim(x))
+    return np.roll(x, shift, axis if axis is None or axis.__class__ is int else tuple(axis))
+
+
+roll: Operation = linear(
+    "roll", "x | shift, axis=None", _roll_back, array=_roll, moves=True, dtype="first", accepts="bifcs",
+    kernel=lambda k, x, shift, axis: k.roll(x, shift, axis),
+    doc="x with its elements moved on along an axis, those at the end coming back at the start.",
+    example=("roll([1, 2, 3], 1)", [3, 1, 2]),
+)  # fmt: skip
+
+
 # --- padding --------------------------------------------------------------------------------------------------------
 
 

@@ -19,16 +19,16 @@ from symbolic import Program, agree, getitem, setitem, tensors
 DECLINED = set(
     """complex eig eigh svd_thin qr_tall cofactor least_squares expm expm_change logm logm_change sqrtm sqrtm_change fsum
     segments_max segments_min put_elements arange
-    logaddexp2 nextafter entr rel_entr isin imag cummax_along cummin_along cumlogsumexp_along sort_along
+    logaddexp2 nextafter nan_to_num entr rel_entr isin imag cummax_along cummin_along cumlogsumexp_along sort_along
     argsort_along fresnel_sin fresnel_cos arccos_quotient square_of_arccos square_of_arccosh convolve_full correlate_valid
     power_norm running_ties gcd lcm slogdet
     cholesky triangular_system det""".split()
 )
-COMPLEX = frozenset("fft ifft".split())
+COMPLEX = frozenset("fft ifft rfft irfft".split())
 # Rows whose derivatives kernels leave to the tape.
 FORWARD = set("linspace linspace_points".split())
 # Samples at which a kernel is left.
-LEFT = {"prod-2", "prod-3", "product_of_others-1"}
+LEFT = {"prod-2", "prod-3", "product_of_others-1", "roll-1"}
 
 
 SAMPLES = [

@@ -88,7 +88,7 @@ CONVENTIONS = {
     "hard-117": ({"x": math.nan}, "nan"),
     "hard-123": ({"y": 0.0, "x": 0.0}, "atan2 is not differentiable at (0, 0)"),
     "hard-173": ({"x": -math.inf, "y": 0.0}, "xlogy"),
-    "hard-199": ({"x": [0.0, 0.0, 0.0]}, "norm is not differentiable"),
+    "hard-199": ({"x": [0.0, 0.0, 0.0]}, "std is not differentiable"),
     "hard-257": ({"x": 0.0}, "sign"),
 }
 

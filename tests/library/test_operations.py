@@ -21,11 +21,11 @@ for part in (found if isinstance(found, (list, tuple)) else [found]):
     total += np.sum(TERM)
 total
 """
-COMPLEX = ("fft2d", "ifft2d", "rfft", "eigvals")
+COMPLEX = ("fft2d", "ifft2d", "eigvals")
 TERMS = "sin(part)", "sin(real(part)) + cos(2*real(part)*imag(part)) + imag(part)**2"
 # Operations with a kernel at none of their samples, since what they are made of has none.
 DECLINED = """
-    polyfit convolve scipy.signal.convolve correlate cholesky_solve solve_triangular pinv tf.linalg.lstsq eigvalsh svdvals logdet irfft
+    polyfit convolve scipy.signal.convolve correlate cholesky_solve solve_triangular pinv tf.linalg.lstsq eigvalsh svdvals logdet
     tf.linalg.qr tf.linalg.svd jax.lax.cummax jax.lax.cummin jax.lax.cumlogsumexp top_k median quantile percentile
     triangular_solve qr svd lstsq segment_max segment_min unsorted_segment_max unsorted_segment_min tensor_scatter_nd_update
     sort cummax cummin cumlogsumexp

@@ -150,7 +150,7 @@ def test_running_extrema() -> None:
 
 def test_std_of_constants() -> None:
     np.testing.assert_array_equal(grad(lambda t: call("std", t), [2.0, 2.0, 2.0]), [0, 0, 0])
-    assert notices() == ["norm is not differentiable at 0: 0 chosen from the unit ball"]
+    assert notices() == ["std is not differentiable at constants: 0 chosen from a ball"]
     STATE.reset()
     np.testing.assert_array_equal(grad(lambda t: call("std", t) ** 2, [2.0, 2.0, 2.0]), [0, 0, 0])
     assert notices() == []
@@ -402,11 +402,11 @@ def test_norms_below_one_where_an_element_is_zero() -> None:
 
 
 @pytest.mark.parametrize("text", ["mean(x[:0])", "var(x[:0])", "std(x[:0])", "var(x, ddof=2)", "std(x, ddof=3)"])
-def test_too_few_elements_are_noticed(text: str, recwarn: pytest.WarningsRecorder) -> None:
+def test_too_few_elements_are_noticed_once(text: str, recwarn: pytest.WarningsRecorder) -> None:
     """By a notice with its place in the program, and by no warning of NumPy's."""
     outcome = adiff.program(text).evaluate("grad", {"x": [1.0, 2.0]}, engine="tape")
     assert not math.isfinite(outcome.value)
-    assert {"N0601", "N0602"} & {notice.code for notice in outcome.notices}
+    assert [notice.code for notice in outcome.notices] == ["N0601"]
     assert not recwarn.list
 
 

@@ -84,6 +84,14 @@ class Vocabulary:
         """How many elements a reduction joins."""
         return count([x.shape[i] for i in axes_of(axis, len(x.shape))])
 
+    def var(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+        need(self.joined(x, axis) > ddof)
+        deviation = x - self.mean(x, axis, True)
+        return OPERATORS.sum(deviation * deviation, axis=axis, keepdims=keepdims) / float(self.joined(x, axis) - ddof)
+
+    def std(self, x: Any, axis: Any, ddof: Any, keepdims: Any) -> Any:
+        return self.root(self.var(x, axis, ddof, keepdims), x - self.mean(x, axis, True), axis, keepdims)
+
     def euclidean_norm(self, x: Any, axis: Any, keepdims: Any) -> Any:
         return self.root(OPERATORS.sum(x * x, axis=axis, keepdims=keepdims), x, axis, keepdims)
 
@@ -224,6 +232,16 @@ class Vocabulary:
         size = min(abs(step), n)
         kept = OPERATORS.index(x, index=slice(0, n - size) if step > 0 else slice(size, n))
         return OPERATORS.pad_zeros(kept, pad_width=(((size, 0) if step > 0 else (0, size)), *rest))
+
+    def roll(self, x: Any, shift: Any, axis: Any) -> Any:
+        if axis is None:
+            return OPERATORS.reshape(self.roll(OPERATORS.reshape(x, shape=-1), shift, 0), shape=x.shape)
+        need(axis.__class__ is int and shift.__class__ is int)
+        size = x.shape[axis]
+        cut = -shift % size if size else 0
+        before = (slice(None),) * (axis % len(x.shape))
+        parts = [OPERATORS.index(x, index=(*before, part)) for part in (slice(cut, None), slice(0, cut))]
+        return OPERATORS.concat(parts, axis=len(before))
 
     def triangle(self, x: Any, k: int, lower: bool) -> Any:
         rank = len(x.shape)
