@@ -173,7 +173,7 @@ def fault(pick: Pick) -> str | None:
         or "N0911" in out.getvalue() + said
     ):
         return f"{[*tokens, *options]}\n{status} {said} {out.getvalue()[:300]}"
-    if status and (found := PYTHON.search(message)) and found.group() not in text:
+    if status and (found := PYTHON.search(message)) and found.group().rstrip("(") not in text:
         return f"{[*tokens, *options]}\n{found.group()}: {said}"
     return None
 
