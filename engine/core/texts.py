@@ -31,7 +31,7 @@ def method(name: str) -> Callable[..., Any]:
 
 
 PLAIN = """
-split replace rjust ljust center zfill upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index
+split upper lower strip lstrip rstrip rsplit splitlines startswith endswith find rfind index
 rindex count capitalize swapcase casefold partition rpartition removeprefix removesuffix title isdigit isdecimal isnumeric
 isalpha isalnum isupper islower isspace istitle isidentifier isascii isprintable
 """
@@ -39,6 +39,8 @@ isalpha isalnum isupper islower isspace istitle isidentifier isascii isprintable
 TEXT_METHODS: dict[str, Callable[..., Any]] = {
     **{name: method(name) for name in PLAIN.split()},
     "replace": lambda s, old, new, count=-1: s.replace(old, new, count),
+    "rjust": lambda s, width, fill=" ": s.rjust(width, fill), "ljust": lambda s, width, fill=" ": s.ljust(width, fill),
+    "center": lambda s, width, fill=" ": s.center(width, fill), "zfill": lambda s, width: s.zfill(width),
     "decode": lambda s, encoding="utf-8": recoded(s, "utf-8", encoding),
     "encode": lambda s, encoding="utf-8": recoded(s, encoding, "utf-8"),
 }  # fmt: skip

@@ -349,6 +349,8 @@ hypot = elementwise(
     analytic=False, doc="sqrt(a**2 + b**2), without overflow and underflow.",
     example=("hypot(3, 4)", 5.0), formula="sqrt(a**2 + b**2)",
 )  # fmt: skip
+
+
 # --- formulas without their overflow or singular points (program/rewrite.py) ----------------------------------------
 
 

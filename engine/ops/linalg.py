@@ -228,6 +228,3 @@ least_squares: Operation = rule(
     doc="The x of least norm that minimises |a x - b|, for a matrix b: what lstsq and pinv are made of.",
     example=("least_squares([[1.0], [1.0]], [[1.0], [3.0]])", [[2.0]]),
 )  # fmt: skip
-
-
-# --- traces ---------------------------------------------------------------------------------------------------------

@@ -60,8 +60,14 @@ def test_value_and_derivative(text: str, f: Any, x: float) -> None:
     with mp.workdps(700):
         assert value == pytest.approx(float(f(mp.mpf(repr(x)))), rel=1e-12, abs=1e-300)
         step = mp.mpf(10) ** -20 * abs(mp.mpf(repr(x)))
-        slope = (f(mp.mpf(repr(x)) + step) - f(mp.mpf(repr(x)) - step)) / (2 * step)
+        after, before = f(mp.mpf(repr(x)) + step), f(mp.mpf(repr(x)) - step)
+        slope = (after - before) / (2 * step)
+        bend = (after - 2 * f(mp.mpf(repr(x))) + before) / step**2
     assert gradients["x"] == pytest.approx(float(slope), rel=1e-9, abs=1e-300)
+    if abs(bend) < 1e300 and abs(x) > 1e-100:
+        hessian = program(text).evaluate("hessian", {"x": x}).hessian
+        assert hessian is not None
+        assert hessian["x"]["x"] == pytest.approx(float(bend), rel=1e-9, abs=1e-15)
 
 
 VECTORS: list[tuple[str, list[float], float, list[float]]] = [

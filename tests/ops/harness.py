@@ -2,7 +2,7 @@
 
 import itertools
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -238,7 +238,7 @@ def random_like(rng: np.random.Generator, parts: Sequence[Any]) -> list[Any]:
     ]
 
 
-def nested_derivative(row: Operation, point: Sequence[float], path: Sequence[int]) -> float:
+def nested_derivative(row: Callable[..., Any], point: Sequence[float], path: Sequence[int]) -> float:
     """A mixed partial derivative at a scalar point by one nested tape per entry of `path`."""
     leaves = [Tensor(float(x), FLOAT64) for x in point]
     tapes = []

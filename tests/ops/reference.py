@@ -102,6 +102,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "divide_no_nan": lambda a, b: a / b,
     "multiply_no_nan": lambda a, b: a * b,
     "direction": lambda a, b: a / mp.hypot(a, b),
+    "sinc": lambda x: mp.sincpi(x),
     # stable forms
     "square_of_root": lambda x: x,
     "inverse_of_inverse": lambda x: x,
@@ -139,6 +140,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "elu": lambda x: where(x > 0, x, mp.expm1(x)),
     "selu": selu,
     "softsign": lambda x: x / (1 + abs(x)),
+    "silu": lambda x: x * sigmoid(x),
     "clip": lambda x, low, high: min(max(x, low), high),
     "tanh_shrink": lambda x: x - mp.tanh(x),
     # special
