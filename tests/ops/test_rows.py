@@ -406,3 +406,25 @@ def test_zero_cotangent_stays_zero(row: Operation) -> None:
 
 # The table of design/semantics.md: row, point, and the partials of each policy.
 NAN, INF = math.nan, math.inf
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("std([1e308, 1e308])", 0.0),
+        ("var([1.0, 2.0], ddof=3)", math.inf),
+        ("var([1.0, 2.0, 4.0], ddof=tf.constant(1))", 7 / 3),
+        ("nan_to_num(True).dtype.is_bool", False),
+        ("nan_to_num([nan], nan=tf.constant(1.0)).dtype.name", "float64"),
+        ("signbit(tf.constant([-1]))", [True]),
+        ("irfft(complex([1, 2, 3], [inf, 2, 3]))", [2, -1.5, 0, 0.5]),
+        ("'aab'.replace('a', 'b', count=1)", "bab"),
+        ("dict(None)", {}),
+    ],
+)
+def test_corners(text: str, expected: Any) -> None:
+    found = adiff.program(text).evaluate("value").value
+    if isinstance(expected, (str, dict, bool)):
+        assert found == expected
+    else:
+        np.testing.assert_allclose(found, expected, rtol=1e-15)
