@@ -193,6 +193,10 @@ def wrap(value: Any, dtype: DType) -> Any:
         if native is not None:
             return Tensor(native(array.item()), dtype)
     if array.dtype != dtype.name:
+        if array.dtype.kind == "c" and dtype.kind != "c":  # of a parameter that is one
+            raise failure(
+                "E0301", f"a result of dtype {dtype.name} cannot be complex", "write real(z) for a parameter z"
+            )
         with np.errstate(over="ignore"):  # an infinity where a number is beyond float32
             array = array.astype(dtype.name)
     return Tensor(array, dtype)

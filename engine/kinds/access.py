@@ -57,7 +57,12 @@ def static_index(index: Any) -> Any:
 
 def advice(index: Tensor) -> str:
     """What to do about an index that is no integer: it may be a float only because it is differentiated."""
-    whole = index.on is not None and index.ndim > 0 and index.dtype.kind == "f" and bool((index.value % 1 == 0).all())
+    whole = (
+        index.on is not None
+        and index.ndim > 0
+        and index.dtype.kind == "f"
+        and bool((index.value.round() == index.value).all())
+    )
     cast = "write cast(i, int64) or int(i)"
     return f"what is differentiated is a float: name the other inputs with --wrt, or {cast}" if whole else cast
 
