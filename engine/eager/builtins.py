@@ -51,7 +51,12 @@ def round_(x: Any, ndigits: Any = None) -> Any:
     if x.__class__ is float and ndigits is None and not isfinite(x):
         return x
     if x.__class__ in (int, bool, float):
-        return round(x) if ndigits is None else round(x, integer(ndigits, "round"))
+        if ndigits is None:
+            return round(x)
+        digits = integer(ndigits, "round")
+        if x.__class__ is not float:  # no integer has more digits than bits
+            digits = max(digits, -int(x).bit_length() - 1)
+        return round(x, digits)
     return OPERATORS.round.call((x,), None if ndigits is None else {"decimals": ndigits})
 
 
