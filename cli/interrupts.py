@@ -52,7 +52,16 @@ def watch() -> None:
 
     try:
         # A file that hears of signals at once; what `signal` adds to this module takes milliseconds.
-        from _signal import SIG_DFL, SIGHUP, SIGINT, SIGTERM, default_int_handler, getsignal, set_wakeup_fd, signal  # type: ignore[import-not-found]
+        from _signal import (  # type: ignore[import-not-found]
+            SIG_DFL,
+            SIGHUP,
+            SIGINT,
+            SIGTERM,
+            default_int_handler,
+            getsignal,
+            set_wakeup_fd,
+            signal,
+        )
 
         ending = SIGINT, SIGTERM, SIGHUP
         for number in ending:  # what runs in the background, or by `nohup`, may be told to ignore one

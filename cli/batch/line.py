@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..result import Result
 
 EXAMPLE = 'for example: {"command": "grad", "expr": "x**2", "at": {"x": 2}}'
+PROGRAM = "'expr' or 'file'"  # the keys that a program may have
 LONGEST_LINE = 64 * 2**20  # bytes
 # What a line takes from the options of the batch itself, where it does not say otherwise.
 INHERITED = ("dtype", "kinks", "engine", "max_steps", "max_memory", "timeout", "checkpoint", "quiet")
@@ -220,7 +221,7 @@ def from_json(text: str, record: Record) -> Request:
     given = {key: line[key] for key in arguments if line.get(key) is not None}
     missing = [key for key, argument in arguments.items() if argument.required and key not in given]
     if missing or ("expr" in arguments and not {"expr", "file"} & line.keys()):
-        raise errors.usage(f"'{name}' needs {missing[0] if missing else 'expr'!r}", EXAMPLE)
+        raise errors.usage(f"'{name}' needs {repr(missing[0]) if missing else PROGRAM}", EXAMPLE)
     request = decoded([*tokens, "--", *(word(key, x) for key, x in given.items())])
     request.bound = bound
     return request

@@ -32,7 +32,10 @@ def gradients_under(recorder: Tape | Forward, f: Function, inputs: list[Any]) ->
         return y
 
     with drivers.raised("several"):
-        return drivers.under(recorder, lambda xs: drivers.value_and_gradients(scalar, xs), inputs)  # type: ignore[no-any-return]
+        found: tuple[Any, list[Any]] = drivers.under(
+            recorder, lambda xs: drivers.value_and_gradients(scalar, xs), inputs
+        )
+    return found
 
 
 def hvp(f: Function, xs: Sequence[Any], vectors: Sequence[Any]) -> tuple[Any, list[Any], list[Any]]:

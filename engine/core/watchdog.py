@@ -22,6 +22,7 @@ from .machine import data_size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import FrameType
 
 # Seconds from one exception to the next: a handler of errors on the way must not swallow the only one.
@@ -46,6 +47,25 @@ CANCEL_ASYNC = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p)(
 )
 
 RUNNING: list[Watchdog] = []  # those in force, the innermost last
+STARTING = allocate_lock()  # held while a thread starts another, and while an exception is raised in one
+
+
+def start_thread(work: Callable[[], None]) -> None:
+    """Do `work` in a new thread. Until that runs, CPython knows it by the number of the one that starts it, and would raise there
+    an exception for this one: no watchdog raises one meanwhile."""
+    if not RUNNING:
+        start_new_thread(work, ())
+        return
+    begun = allocate_lock()
+    begun.acquire()
+
+    def run() -> None:
+        begun.release()
+        work()
+
+    with STARTING:
+        start_new_thread(run, ())
+        begun.acquire()
 
 
 def out_of_time(seconds: float) -> AdiffError:
@@ -102,7 +122,7 @@ class Watchdog:
         # Calls that were there at the start do not count: an evaluation while a module is imported has a limit too.
         self.initially_uninterruptible = uninterruptible_calls(sys._getframe())
         RUNNING.append(self)
-        start_new_thread(self.watch, ())
+        start_thread(self.watch)
 
     def watch(self) -> None:
         """Look at the clock and the memory in a thread beside, and interrupt."""
@@ -122,14 +142,15 @@ class Watchdog:
     def interrupt(self, error: type[Exception]) -> bool:
         """Raise the error, unless the thread must not be interrupted now, or the memory has become adiff's own since it was
         looked at; whether that was done."""
-        if self.busy() or (error is Exhausted and self.most_memory is None):
-            return False
-        RAISE_ASYNC(self.thread, error)
-        if self.busy():
-            # It entered such a call between these lines: what is not raised yet is cancelled, and raised later.
-            CANCEL_ASYNC(self.thread, None)
-            return False
-        return True
+        with STARTING:
+            if self.busy() or (error is Exhausted and self.most_memory is None):
+                return False
+            RAISE_ASYNC(self.thread, error)
+            if self.busy():
+                # It entered such a call between these lines: what is not raised yet is cancelled, and raised later.
+                CANCEL_ASYNC(self.thread, None)
+                return False
+            return True
 
     def busy(self) -> bool:
         return uninterruptible_calls(sys._current_frames().get(self.thread)) > self.initially_uninterruptible

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .state import Site
 
 
-def index_in(what: str, length: int, index: int) -> AdiffError:
+def index_in(what: str, length: int, index: object) -> AdiffError:
     """An index of a list, a tuple or a string that is out of range."""
     return failure("E0405", f"index {index} is out of range for {what} of length {length}")
 

@@ -89,7 +89,7 @@ def get_item(value: Any, index: Any) -> Any:
             try:
                 return value[key]
             except IndexError:
-                raise index_in(describe(value), len(value), key) from None  # type: ignore[arg-type]
+                raise index_in(describe(value), len(value), key) from None
             except ValueError:
                 raise failure("E0401", "a slice cannot have step 0") from None
         if cls is list or cls is tuple:

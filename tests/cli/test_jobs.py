@@ -80,13 +80,20 @@ def strike(process: subprocess.Popen[bytes], number: int) -> dict[str, Any]:
 
 
 def are_gone(numbers: list[int]) -> bool:
-    """Whether these processes end, soon."""
+    """Whether these processes end, soon: all their threads, of which the last closes what the process had open."""
     until = time.monotonic() + 10
-    while any(Path(f"/proc/{number}").exists() and state(number) != "Z" for number in numbers):
+    while any(state(number) != "Z" or threads(number) > 1 for number in numbers):
         if time.monotonic() > until:
             return False
         time.sleep(0.01)
     return True
+
+
+def threads(number: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{number}/task"))
+    except OSError:
+        return 0
 
 
 def state(number: int) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 from adiff import AdiffError, constant, program
-from adiff.engine.core import limits
+from adiff.engine.core import limits, watchdog
 from adiff.engine.core.watchdog import RUNNING, OutOfTime, Watchdog
 
 
@@ -163,6 +163,26 @@ def test_the_binding_of_llvm_is_not_ended_halfway() -> None:
     alarm.cancel()
     assert steps[0] == "done"
     assert "not told" not in steps
+
+
+def test_nothing_is_raised_while_a_thread_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until it runs, CPython knows it by the number of the thread that starts it, and would raise the exception there."""
+    alarm, begin, steps = Watchdog(60.0), watchdog.start_new_thread, []
+    alarm.start()
+    alarm.thread = 0  # of no thread
+    other = threading.Thread(target=lambda: steps.append("raised" if alarm.interrupt(OutOfTime) else "not raised"))
+
+    def start(work: Callable[[], None], given: tuple[()]) -> int:
+        other.start()
+        other.join(0.2)
+        steps.append("started")
+        return begin(work, given)
+
+    monkeypatch.setattr(watchdog, "start_new_thread", start)
+    watchdog.start_thread(lambda: None)
+    other.join()
+    alarm.cancel()
+    assert steps == ["started", "raised"]
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="alarms of POSIX")

@@ -16,21 +16,20 @@ from adiff.engine.core.tensor import Tensor
 from adiff.engine.eager.builtins import INTRINSICS
 from adiff.engine.eager.calls import invoke
 from adiff.engine.eager.compile import Compiler
-from adiff.engine.eager.libraries import load, member
+from adiff.engine.eager.libraries import member
 from adiff.engine.ops.registry import NAMES, ROWS
 from adiff.engine.program import library
-from adiff.engine.program.lower import library_core
 
 Function = Callable[..., Any]
+COMPILER = Compiler(INTRINSICS)
 
 
 def call(name: str, *inputs: Any, **static: Any) -> Any:
     """A row, or an operation written in the language, applied as a program applies it, with arrays for tensors."""
     if name in library.OPERATIONS:
         file, function = library.OPERATIONS[name]
-        compiler = Compiler(INTRINSICS)
-        STATE.library = lambda file, name: member(compiler, file, name)
-        written = load(compiler, file)[library_core(file).slot_names.index(function)]
+        STATE.library = lambda file, name: member(COMPILER, file, name)
+        written = member(COMPILER, file, function)
         named = {library.operations(file)[function].parameter_of(key): operand(x) for key, x in static.items()}
         return invoke(written, [operand(x) for x in inputs], named)
     row = NAMES.get(name) or ROWS[name]

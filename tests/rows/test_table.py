@@ -289,6 +289,7 @@ def test_the_choice_of_the_engine(monkeypatch: pytest.MonkeyPatch) -> None:
     """A kernel takes over once the tape has taken as long as it takes to be ready, and leaves bad rows to the tape."""
     program = adiff.program("assert x != 50, 'no'\nx**2 if x > 0 else x")
     x = np.arange(1.0, 201.0)
+    monkeypatch.setattr(kernel_rows.KernelRows, "ready_seconds", lambda self: math.inf)
     found = program.rows({"x": x})
     assert (found.engine, found.reason) == ("tape", "the tape is done before a kernel would be compiled")
     monkeypatch.setattr(run, "LOADED", 0.0)

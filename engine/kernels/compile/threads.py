@@ -6,10 +6,10 @@ another thread while that one waits, and is told to stop when the wait is interr
 
 from __future__ import annotations
 
-from _thread import allocate_lock, start_new_thread
+from _thread import allocate_lock
 from threading import current_thread, main_thread
 
-from ...core.watchdog import has_time_limit
+from ...core.watchdog import has_time_limit, start_thread
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def interruptible(work: Callable[[], Any], stop: Callable[[], object]) -> Any:
 
     done.acquire()
     try:
-        start_new_thread(run, ())
+        start_thread(run)
         while not done.acquire(timeout=WAIT):
             pass
     except BaseException:
